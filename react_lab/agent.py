@@ -1,0 +1,199 @@
+"""The loop that every agent shares: ask the model, run what it asks for, tell it what came back."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from react_lab.errors import ModelError
+from react_lab.language import Language, language_of
+from react_lab.messages import Message, Reply, ToolCall, ToolResult, set_fields
+from react_lab.models.base import Model
+from react_lab.tools.registry import ToolRegistry
+from react_lab.trace import Listener, Step, Trace
+
+MAX_QUESTION_CHARS = 20_000
+MAX_UNREADABLE = 3  # replies in a row
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A reply as an agent understands it: calls to run, or an answer, or a reminder of what a reply must be."""
+
+    message: Message  # the reply as it enters the conversation
+    thought: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    answer: str | None = None
+    reminder: str | None = None
+
+
+class Agent(ABC):
+    """A loop of thought, action and observation until there is an answer or a limit is reached.
+
+    Args:
+        model: Who thinks.
+        registry: What it can do.
+        max_steps: Turns of the model before the run ends as `max_steps`.
+        max_chars: Characters kept of each observation.
+    """
+
+    def __init__(self, model: Model, registry: ToolRegistry, *, max_steps: int = 10, max_chars: int = 4000) -> None:
+        if max_steps < 1:
+            raise ValueError(f"max_steps must be at least 1, not {max_steps}")
+        self.model = model
+        self.registry = registry
+        self.max_steps = max_steps
+        self.max_chars = max_chars
+
+    @abstractmethod
+    def system_prompt(self, question: str) -> str:
+        """What the model is told before the question, in the question's language."""
+
+    @abstractmethod
+    def ask(self, messages: Sequence[Message]) -> Reply:
+        """Have the model continue the conversation."""
+
+    @abstractmethod
+    def read(self, reply: Reply, *, step: int, language: Language) -> Turn:
+        """Make out what the model wants; a reminder is written in `language`."""
+
+    @abstractmethod
+    def observe(self, results: Sequence[ToolResult], *, language: Language) -> Message:
+        """Tell the model what came back."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"max_steps": self.max_steps, "max_chars": self.max_chars}
+
+    def run(self, question: str, **options: Any) -> Trace:
+        """Answer a question; `options` are those of `start`."""
+        return self.resume(self.start(question, **options))
+
+    def resume(self, trace: Trace) -> Trace:
+        """Go on with a run that was interrupted, or with a fork. What is recorded is not asked or run again."""
+        for _ in self.steps(trace):
+            pass
+        return trace
+
+    def start(
+        self,
+        question: str,
+        *,
+        history: Sequence[Message] = (),
+        save: str | Path | None = None,
+        listener: Listener | None = None,
+    ) -> Trace:
+        """Open the trace of a run; `steps` and `resume` carry it out.
+
+        Args:
+            question: What to find out.
+            history: Earlier questions and answers of the conversation.
+            save: File to write as the run goes; must not exist.
+            listener: Called with every event as it is recorded.
+        Raises:
+            ValueError: the question is empty or too long.
+        """
+        if not question.strip():
+            raise ValueError("the question is empty")
+        if len(question) > MAX_QUESTION_CHARS:
+            raise ValueError(f"the question has {len(question)} characters; the limit is {MAX_QUESTION_CHARS}")
+        return Trace.start(
+            save=save,
+            listener=listener,
+            question=question,
+            agent=type(self).__name__,
+            model=self.model.name,
+            settings=self.settings,
+            system=self.system_prompt(question),
+            tools=self.registry.schemas(),
+            history=[message.to_dict() for message in history],
+        )
+
+    def steps(self, question: str | Trace) -> Iterator[Step]:
+        """The run, step by step, as it happens."""
+        trace = question if isinstance(question, Trace) else self.start(question)
+        try:
+            yield from self._loop(trace)
+        except ModelError as error:
+            trace.end("error", reason=str(error))
+            raise
+        except BaseException as error:
+            if trace.finish.get("outcome") == "interrupted":
+                trace.end("interrupted", reason=type(error).__name__)
+            raise
+
+    def _loop(self, trace: Trace) -> Iterator[Step]:
+        history = tuple(Message.from_dict(message) for message in trace.run.get("history", ()))
+        messages = [Message("system", trace.run["system"]), *history]
+        added = [Message("user", trace.question)]
+        language = language_of(trace.question)
+        unreadable = 0
+        for step in range(1, self.max_steps + 1):
+            messages += added
+            reply = self._reply(trace, step, messages, added)
+            turn = self._read(trace, step, reply, language)
+            if turn.calls:
+                unreadable = 0
+                added = [turn.message, self.observe(self._act(trace, step, turn.calls), language=language)]
+            else:
+                unreadable += 1
+                added = [turn.message, Message("user", turn.reminder or "")]
+            if ended := self._ending(step, reply, turn, unreadable):
+                trace.end(**ended)
+            yield trace.step(step)
+            if ended:
+                return
+
+    def _reply(self, trace: Trace, step: int, messages: Sequence[Message], added: Sequence[Message]) -> Reply:
+        if recorded := trace.reply_at(step):
+            return recorded
+        if trace.find("request", step) is None:
+            trace.append("request", step=step, messages=[message.to_dict() for message in added])
+        started = time.perf_counter()
+        reply = self.ask(messages)
+        trace.append(
+            "reply",
+            step=step,
+            text=reply.text,
+            thought=reply.thought,
+            tool_calls=[set_fields(call) for call in reply.tool_calls],
+            stop_reason=reply.stop_reason,
+            usage=set_fields(reply.usage) if reply.usage else None,
+            native=reply.native,
+            seconds=round(time.perf_counter() - started, 6),
+        )
+        return reply
+
+    def _read(self, trace: Trace, step: int, reply: Reply, language: Language) -> Turn:
+        turn = self.read(reply, step=step, language=language)
+        if trace.find("parse", step) is None:
+            calls = [set_fields(call) for call in turn.calls]
+            trace.append(
+                "parse", step=step, thought=turn.thought, calls=calls, answer=turn.answer, reminder=turn.reminder
+            )
+        return turn
+
+    def _act(self, trace: Trace, step: int, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        done = {result.call_id: result for result in trace.results_at(step)}
+        todo = [call for call in calls if call.id not in done]
+        for call, result in zip(todo, self.registry.run_all(todo, max_chars=self.max_chars), strict=True):
+            trace.append("result", step=step, arguments=call.arguments, **vars(result))
+            done[result.call_id] = result
+        return [done[call.id] for call in calls]
+
+    def _ending(self, step: int, reply: Reply, turn: Turn, unreadable: int) -> dict[str, Any] | None:
+        """How the run ends with this turn, or None if it goes on."""
+        if reply.stop_reason == "refusal":
+            return {"outcome": "refused", "reason": reply.text or "the model refused to answer"}
+        if turn.answer is not None:
+            cut_off = reply.stop_reason == "max_tokens"
+            return {"outcome": "truncated" if cut_off else "answered", "answer": turn.answer}
+        if unreadable == MAX_UNREADABLE:
+            return {"outcome": "error", "reason": f"{unreadable} replies in a row could not be read"}
+        if step == self.max_steps:
+            return {"outcome": "max_steps", "reason": f"no answer after {step} steps"}
+        return None

@@ -1,0 +1,120 @@
+"""What passes between an agent, its model and its tools: plain frozen data, no provider in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, Self, TypeVar
+
+Role = Literal["system", "user", "assistant", "tool"]
+T = TypeVar("T", "ToolCall", "ToolResult", "Usage")
+StopReason = Literal["end", "tool_calls", "stop_sequence", "max_tokens", "refusal", "other"]
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """What the model asked for.
+
+    `error` says why the arguments could not be read (cut off, not JSON); such a call is answered, never run.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What came back from a call: the observation.
+
+    `content` is what the model reads. `traceback` is for the person and is never sent to a model.
+    """
+
+    call_id: str
+    name: str
+    content: str
+    is_error: bool = False
+    traceback: str | None = None
+    cached: bool = False
+    attempts: int = 1
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Message:
+    """One entry of a conversation.
+
+    `native` holds a provider's own blocks of an assistant turn, `{"provider": ..., "content": ...}`; the same
+    provider gets them back unchanged (signed thinking, for one, must not be rebuilt).
+    """
+
+    role: Role
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_results: tuple[ToolResult, ...] = ()
+    native: Mapping[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data, empty fields left out."""
+        data: dict[str, Any] = {"role": self.role, "text": self.text}
+        if self.tool_calls:
+            data["tool_calls"] = [set_fields(call) for call in self.tool_calls]
+        if self.tool_results:
+            data["tool_results"] = [set_fields(result) for result in self.tool_results]
+        if self.native is not None:
+            data["native"] = self.native
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of `to_dict`; fields that this version does not know are ignored."""
+        return cls(
+            role=data["role"],
+            text=data.get("text", ""),
+            tool_calls=tuple(known_fields(ToolCall, call) for call in data.get("tool_calls", ())),
+            tool_results=tuple(known_fields(ToolResult, result) for result in data.get("tool_results", ())),
+            native=data.get("native"),
+        )
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one reply or of a run. `input_tokens` counts the whole prompt, `cached_tokens` its cached part."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A model's turn.
+
+    `thought` is reasoning that the provider gave apart from the text. `usage` is None where the provider counted
+    nothing (unknown is not zero).
+    """
+
+    text: str = ""
+    thought: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    stop_reason: StopReason = "end"
+    usage: Usage | None = None
+    native: Mapping[str, Any] | None = None
+
+
+def set_fields(data: ToolCall | ToolResult | Usage) -> dict[str, Any]:
+    """A dataclass as JSON data; what is None, zero, False or "" is the default and is left out."""
+    return {name: value for name, value in vars(data).items() if value not in (None, 0, "")}
+
+
+def known_fields(cls: type[T], data: Mapping[str, Any]) -> T:
+    """The inverse of `set_fields`; fields that this version does not know are ignored."""
+    return cls(**{item.name: data[item.name] for item in fields(cls) if item.name in data})

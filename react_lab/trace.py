@@ -1,0 +1,356 @@
+"""The record of a run: events as they happen, on disk as JSON Lines, and the steps they make up."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, Literal, Self
+
+from react_lab.errors import ConfigurationError
+from react_lab.messages import Message, Reply, ToolCall, ToolResult, Usage, known_fields, set_fields
+
+FORMAT_VERSION = 1
+
+Event = dict[str, Any]
+Listener = Callable[[Event], None]
+Outcome = Literal["answered", "max_steps", "budget", "refused", "truncated", "error", "interrupted"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One turn of a run: what the model wrote, what was made of it, what came back.
+
+    `results` are in the order of `calls`. `reminder` is what the model was told when its reply could not be read.
+    """
+
+    index: int
+    text: str
+    thought: str
+    calls: tuple[ToolCall, ...]
+    results: tuple[ToolResult, ...]
+    answer: str | None
+    reminder: str | None
+    usage: Usage | None
+    model_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        """Time of the model and, since calls run side by side, of the slowest tool."""
+        return self.model_seconds + max((result.seconds for result in self.results), default=0.0)
+
+
+class Trace:
+    """The events of one run, oldest first.
+
+    Kinds are `run`, `request`, `reply`, `parse`, `result` and `end`; others are kept and ignored. Everything
+    else that a trace tells (steps, answer, outcome, usage) is read from them.
+    """
+
+    def __init__(self, events: Iterable[Event] = (), *, listener: Listener | None = None) -> None:
+        self.events: list[Event] = []
+        self.path: Path | None = None
+        self.listener = listener
+        self._by_step: dict[int, list[Event]] = {}
+        self._file: IO[str] | None = None
+        for event in events:
+            self._keep(event)
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def start(cls, *, save: str | Path | None = None, listener: Listener | None = None, **fields: Any) -> Self:
+        """A new trace with its `run` event.
+
+        Raises:
+            ConfigurationError: `save` exists already, or can't be written.
+        """
+        trace = cls(listener=listener)
+        if save is not None:
+            trace._open(Path(save), "x")
+        trace.append("run", version=FORMAT_VERSION, id=uuid.uuid4().hex[:12], **fields, started_at=now())
+        return trace
+
+    def append(self, event: str, **fields: Any) -> None:
+        """Record an event: in memory, in the file if there is one, and with the listener."""
+        line = redact(json.dumps({"event": event, **fields}, ensure_ascii=False, default=str))
+        recorded: Event = json.loads(line)
+        self._keep(recorded)
+        if self._file is None and self.path is not None:
+            self._open(self.path, "a")
+        if self._file is not None:
+            self._file.write(line + "\n")
+            self._file.flush()
+            if event == "end":
+                self._file.close()
+                self._file = None
+        if self.listener is not None:
+            self.listener(recorded)
+
+    def end(self, outcome: Outcome, *, answer: str | None = None, reason: str | None = None) -> None:
+        """Record how the run ended, with its totals."""
+        totals = {"steps": len(self._by_step), "usage": set_fields(self.usage or Usage()), "seconds": self.seconds}
+        self.append(
+            "end",
+            outcome=outcome,
+            answer=answer,
+            reason=reason,
+            sources=find_sources(answer, self.steps),
+            totals=totals,
+            finished_at=now(),
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the whole trace, replacing a file that is there; a failure leaves that file as it was."""
+        target = Path(path)
+        part = target.with_name(target.name + ".part")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text("".join(to_line(event) for event in self.events), encoding="utf-8", newline="\n")
+            part.replace(target)
+        except OSError as error:
+            raise ConfigurationError(f"can't write {target}: {error.strerror}") from error
+        return target
+
+    def _open(self, path: Path, mode: Literal["x", "a"]) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open(mode, encoding="utf-8", newline="\n")
+        except FileExistsError:
+            raise ConfigurationError(f"{path} exists already; choose another name") from None
+        except OSError as error:
+            raise ConfigurationError(f"can't write {path}: {error.strerror}") from error
+        self.path = path
+
+    def _keep(self, event: Event) -> None:
+        self.events.append(event)
+        if isinstance(event.get("step"), int):
+            self._by_step.setdefault(event["step"], []).append(event)
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a trace file. A last line that was cut off is dropped: the trace then is `interrupted`.
+
+        Raises:
+            ConfigurationError: there is no such file, or it is not a trace; the message names the line.
+        """
+        source = Path(path)
+        try:
+            *lines, rest = source.read_bytes().split(b"\n")
+        except OSError as error:
+            raise ConfigurationError(f"can't read {source}: {error.strerror}") from error
+        events = [_event(source, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+        if not events or events[0]["event"] != "run":
+            raise ConfigurationError(f"{source} is not a trace: its first line is no `run` event")
+        if events[0].get("version", 0) > FORMAT_VERSION:
+            raise ConfigurationError(f"{source} was written by a newer react-lab (format {events[0]['version']})")
+        trace = cls(events)
+        if rest:
+            trace.save(source)
+        trace.path = source
+        return trace
+
+    @property
+    def run(self) -> Event:
+        """The first event: question, agent, model, settings, system prompt, tools."""
+        return self.events[0]
+
+    @property
+    def id(self) -> str:
+        return str(self.run["id"])
+
+    @property
+    def question(self) -> str:
+        return str(self.run["question"])
+
+    @property
+    def model(self) -> str:
+        return str(self.run["model"])
+
+    @property
+    def parent(self) -> Mapping[str, Any] | None:
+        """Of a fork: `{"id", "step", "change"}` of the run that it branched from."""
+        return self.run.get("parent")
+
+    @property
+    def finish(self) -> Event:
+        """The `end` event, or an empty one while there is none."""
+        last = self.events[-1]
+        return last if last["event"] == "end" else {"event": "end", "outcome": "interrupted"}
+
+    @property
+    def outcome(self) -> Outcome:
+        outcome: Outcome = self.finish["outcome"]
+        return outcome
+
+    @property
+    def answer(self) -> str | None:
+        return self.finish.get("answer")
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no answer, in a sentence."""
+        return self.finish.get("reason")
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """URLs behind the answer; every one stood in an observation."""
+        return tuple(self.finish.get("sources", ()))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(self.step(index) for index in sorted(self._by_step) if self.find("reply", index))
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens of all replies; None where no reply was counted."""
+        counted = [step.usage for step in self.steps if step.usage is not None]
+        return sum(counted[1:], start=counted[0]) if counted else None
+
+    @property
+    def seconds(self) -> float:
+        """Time spent waiting for the model and for tools."""
+        return round(sum(step.seconds for step in self.steps), 6)
+
+    def find(self, kind: str, step: int) -> Event | None:
+        """The first event of that kind in a step."""
+        return next(self.find_all(kind, step), None)
+
+    def find_all(self, kind: str, step: int) -> Iterator[Event]:
+        return (event for event in self._by_step.get(step, ()) if event["event"] == kind)
+
+    def step(self, index: int) -> Step:
+        """One step, whose reply must be recorded."""
+        reply, parse = self.reply_at(index), self.find("parse", index) or {}
+        assert reply is not None, f"step {index} has no reply"
+        results = {result.call_id: result for result in self.results_at(index)}
+        calls = tuple(known_fields(ToolCall, call) for call in parse.get("calls", ()))
+        return Step(
+            index=index,
+            text=reply.text,
+            thought=parse.get("thought", reply.thought),
+            calls=calls,
+            results=tuple(results[call.id] for call in calls if call.id in results),
+            answer=parse.get("answer"),
+            reminder=parse.get("reminder"),
+            usage=reply.usage,
+            model_seconds=(self.find("reply", index) or {}).get("seconds", 0.0),
+        )
+
+    def reply_at(self, step: int) -> Reply | None:
+        """The model's reply as it was recorded."""
+        event = self.find("reply", step)
+        if event is None:
+            return None
+        return Reply(
+            text=event.get("text", ""),
+            thought=event.get("thought", ""),
+            tool_calls=tuple(known_fields(ToolCall, call) for call in event.get("tool_calls", ())),
+            stop_reason=event.get("stop_reason", "end"),
+            usage=known_fields(Usage, event["usage"]) if event.get("usage") else None,
+            native=event.get("native"),
+        )
+
+    def results_at(self, step: int) -> tuple[ToolResult, ...]:
+        return tuple(known_fields(ToolResult, event) for event in self.find_all("result", step))
+
+    def prompt_at(self, step: int) -> tuple[Message, ...]:
+        """The messages of a step's request, exactly as sent.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        if self.find("request", step) is None:
+            raise IndexError(f"no step {step}; this run has {len(self.steps)}")
+        sent = [{"role": "system", "text": self.run["system"]}, *self.run.get("history", ())]
+        for index in range(1, step + 1):
+            sent += (self.find("request", index) or {}).get("messages", ())
+        return tuple(Message.from_dict(message) for message in sent)
+
+    # -- branching -------------------------------------------------------------------------------------------
+
+    def fork(self, step: int, *, observation: str, call: int = 0) -> Trace:
+        """A new, unfinished run that is this one up to a step, but for one observation of it.
+
+        `agent.resume(trace.fork(2, observation="..."))` runs on from there; nothing recorded is run again.
+
+        Args:
+            step: Number of the step, from 1.
+            observation: What the tool shall have said instead.
+            call: Which of the step's calls, from 0.
+        Raises:
+            IndexError: there is no such step, or it has no such call.
+        """
+        results = list(self.find_all("result", step))
+        if not 0 <= call < len(results):
+            raise IndexError(f"step {step} has {len(results)} observations; there is no number {call}")
+        change = {"call": call, "observation": observation}
+        parent = {"id": self.id, "step": step, "change": change}
+        child = Trace([{**self.run, "id": uuid.uuid4().hex[:12], "parent": parent, "started_at": now()}])
+        for event in self.events[1:]:
+            if event is results[call]:
+                child._keep({**event, "content": observation, "is_error": False, "traceback": None, "changed": True})
+            elif event.get("step", step + 1) <= step:
+                child._keep(event)
+        return child
+
+    def __repr__(self) -> str:
+        return f"<Trace {self.id}: {self.question[:40]!r}, {len(self.steps)} steps, {self.outcome}>"
+
+
+def _event(path: Path, number: int, line: bytes) -> Event:
+    try:
+        event = json.loads(line)
+    except ValueError as error:
+        raise ConfigurationError(f"{path} is not a trace: line {number} is no JSON ({error})") from None
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        raise ConfigurationError(f'{path} is not a trace: line {number} is no object with an "event"')
+    return event
+
+
+def to_line(event: Event) -> str:
+    return json.dumps(event, ensure_ascii=False) + "\n"
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+URL = re.compile(r"https?://[^\s<>\"'`，。；、）】]+")
+
+
+def find_urls(text: str) -> list[str]:
+    """The web addresses in a text, without the punctuation that follows them."""
+    found = (url.rstrip(".,;:!?") for url in URL.findall(text))
+    return [url[:-1] if url.endswith(")") and "(" not in url else url for url in found]
+
+
+def find_sources(answer: str | None, steps: Iterable[Step]) -> list[str]:
+    """URLs of the observations that the answer cites, or all of them where it cites none.
+
+    An address that no observation held is not a source: the model invented it.
+    """
+    observed = [
+        url for step in steps for result in step.results if not result.is_error for url in find_urls(result.content)
+    ]
+    cited = set(find_urls(answer or ""))
+    return list(dict.fromkeys(url for url in observed if url in cited or not cited.intersection(observed)))
+
+
+KEY_VARIABLE = re.compile(r"(API_KEY|AUTH_TOKEN|NOTION_TOKEN)$")
+SECRET_TEXT = re.compile(r"(?i)(authorization\W{1,6}(?:bearer\s+)?|x-api-key\W{1,6}|[?&]api_?key=)[^\s\"'&\\]+")
+
+
+def redact(text: str) -> str:
+    """The text without the values of key variables, `Authorization` headers and keys in addresses."""
+    for name, value in os.environ.items():
+        if len(value) >= 8 and KEY_VARIABLE.search(name):
+            text = text.replace(value, f"[{name}]")
+    return SECRET_TEXT.sub(r"\1[redacted]", text)
