@@ -7,6 +7,7 @@ contract, so they stand in one file: every format that a prompt shows is one tha
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -141,10 +142,13 @@ def parse_reply(text: str) -> ParsedReply:
     body = NOISE.sub("", REASONING.sub("", text))
     body = STOP_REST.sub("", body.rstrip())
     labels = list(LABEL.finditer(body))
-    end = next((label.start() for label in labels if label.lastgroup == "observation"), len(body))
+    whole = len(body)
+    end = next((label.start() for label in labels if label.lastgroup == "observation"), whole)
     body, labels = body[:end], [label for label in labels if label.start() < end]
     thought = _thought(body, labels) or reasoning
-    problem = "it holds neither an action nor a final answer" if body.strip() else "it is empty"
+    problem = "it holds neither an action nor a final answer"
+    if not body.strip():
+        problem = "it begins with an observation, which is not yours to write" if end < whole else "it is empty"
     try:
         for index, label in enumerate(labels):
             limit = labels[index + 1].start() if index + 1 < len(labels) else len(body)
@@ -156,12 +160,10 @@ def parse_reply(text: str) -> ParsedReply:
                 problem = f"{body[label.end() : limit].strip()[:80]!r} is no action"
             elif label.lastgroup == "answer":
                 if blob := _read_blob(body[: label.start()]):
-                    return _parsed(thought, *blob)
+                    return _parsed(thought, blob[0], body[: blob[1]])
                 return ParsedReply(thought, answer=body[label.end() :].strip(), text=body)
-        if blob := _read_blob(body):
-            return _parsed(thought, *blob)
-        if lone := _read_lone_call(body):
-            return _parsed(thought, *lone)
+        if unlabelled := _read_blob(body) or _read_lone_call(body):
+            return _parsed(thought, unlabelled[0], body[: unlabelled[1]])
     except CutOff as error:
         problem = str(error)
     except RecursionError:
@@ -269,17 +271,14 @@ def _closing_bracket(text: str, opening: int, limit: int) -> int:
 
 
 def _bare_argument(text: str, *, keywords: bool) -> str | dict[str, Any]:
-    """`x`, `"x"`, `k="v", n=2`: keywords in square brackets count only where their values are quoted."""
+    """`x`, `"x"`, `k="v", n=2`. In square brackets the text is taken as it is, but for quoted keywords."""
     text = _unfenced(text).strip()
     if re.match(r"\w+\s*=\s*" if keywords else r"\w+\s*=\s*[\"']", text):
-        try:
+        with contextlib.suppress(SyntaxError, ValueError, MemoryError):
             call = ast.parse(f"f({text})", mode="eval").body
-            assert isinstance(call, ast.Call)
-            if not call.args:
+            if isinstance(call, ast.Call) and not call.args:
                 return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-        except (SyntaxError, ValueError, AssertionError, MemoryError):
-            pass
-    return _unquoted(text)
+    return _unquoted(text) if keywords else text
 
 
 def _read_input(text: str, start: int) -> tuple[str | dict[str, Any], int]:
@@ -289,12 +288,7 @@ def _read_input(text: str, start: int) -> tuple[str | dict[str, Any], int]:
     while position < len(text) and text[position] in " \t\n`":
         position += 1
     if text.startswith("{", position):
-        try:
-            return _read_object(text, position)
-        except CutOff:
-            if text.rstrip().endswith("}"):
-                return text[start:].strip(), len(text)
-            raise
+        return _read_object(text, position)
     following = LABEL.search(text, position)
     stop = following.start() if following else len(text)
     return _unquoted(_unfenced(text[start:stop]).strip()), stop
@@ -373,14 +367,10 @@ def _as_text(value: Any) -> str:
 
 
 def _read_lone_call(text: str) -> tuple[list[Action], int] | None:
-    """A reply that is nothing but a call, or that ends in a line that is nothing but a `Finish`."""
-    body = text.strip()
-    start = text.find(body)
-    call = CALL.match(body)
-    if call is None:
-        return None
+    """A reply that is nothing but a call."""
+    start = len(text) - len(text.lstrip())
     calls, stop = _read_calls(text, start, len(text))
-    return (calls, stop) if not text[stop:].strip(" \n\t`.") else None
+    return (calls, stop) if calls and not text[stop:].strip(" \n\t`.") else None
 
 
 def _unfenced(text: str) -> str:
@@ -463,8 +453,6 @@ def fit(call: ToolCall, text: str, item: Tool) -> ToolCall:
         return replace(call, error=f"{item.name} takes {len(names)} parameters; write them as a JSON object")
     value: Any = text
     if properties.get(names[0], {}).get("type") in ("number", "integer", "boolean", "array"):
-        try:
+        with contextlib.suppress(ValueError):  # the registry will say what type is expected
             value = json.loads(text)
-        except ValueError:
-            pass  # the registry says what type is expected
     return replace(call, arguments={names[0]: value})

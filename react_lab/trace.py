@@ -16,6 +16,7 @@ from react_lab.errors import ConfigurationError
 from react_lab.messages import Message, Reply, ToolCall, ToolResult, Usage, known_fields, set_fields
 
 FORMAT_VERSION = 1
+KINDS = ("run", "request", "reply", "parse", "result", "end")
 
 Event = dict[str, Any]
 Listener = Callable[[Event], None]
@@ -48,8 +49,8 @@ class Step:
 class Trace:
     """The events of one run, oldest first.
 
-    Kinds are `run`, `request`, `reply`, `parse`, `result` and `end`; others are kept and ignored. Everything
-    else that a trace tells (steps, answer, outcome, usage) is read from them.
+    Events of other kinds than `KINDS` are kept and ignored. Everything else that a trace tells (steps, answer,
+    outcome, usage) is read from the events.
     """
 
     def __init__(self, events: Iterable[Event] = (), *, listener: Listener | None = None) -> None:
@@ -182,7 +183,7 @@ class Trace:
     @property
     def finish(self) -> Event:
         """The `end` event, or an empty one while there is none."""
-        last = self.events[-1]
+        last = next(event for event in reversed(self.events) if event["event"] in KINDS)
         return last if last["event"] == "end" else {"event": "end", "outcome": "interrupted"}
 
     @property

@@ -26,7 +26,7 @@ THINKS = re.compile(r"claude-[a-z]+-5")
 
 
 class AnthropicModel:
-    """A Claude model. `client` is for tests and gateways; by default the SDK reads key and address from the environment."""
+    """A Claude model. Without `client` the SDK reads key and address from the environment."""
 
     native_tools = True
 

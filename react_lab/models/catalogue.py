@@ -44,7 +44,7 @@ def read_dotenv() -> Path | None:
 
 
 def chosen_spec() -> str:
-    """The model that is used when none is named: `REACT_LAB_MODEL`, else the first provider with a key, else offline."""
+    """The model when none is named: `REACT_LAB_MODEL`, else the first provider with a key, else offline."""
     if spec := os.environ.get("REACT_LAB_MODEL"):
         return spec
     return next((f"{name}:{p.default}" for name, p in PROVIDERS.items() if os.environ.get(p.key)), "offline")
@@ -67,8 +67,8 @@ def load_model(spec: str | None = None) -> Model:
         return ScriptedModel.from_file(name)
     if provider not in PROVIDERS:
         near = difflib.get_close_matches(provider, ["offline", "scripted", *PROVIDERS], n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ConfigurationError(f"unknown model {spec!r}{hint} Use one of: {', '.join(FORMS)}")
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ConfigurationError(f"unknown model {spec!r}{hint}; use one of: {', '.join(FORMS)}")
     key = PROVIDERS[provider].key
     if not os.environ.get(key):
         raise ConfigurationError(f"{provider}:{name} needs a key: set {key} in the environment or in a .env file")

@@ -17,9 +17,10 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from react_lab.language import Language
+from react_lab.language import Language, language_of
 from react_lab.messages import Message, Reply, ToolCall, Usage
 from react_lab.models.reading import (
+    ATTRIBUTES,
     CONCEPTS,
     FUTURE,
     NUMBER,
@@ -120,7 +121,7 @@ SAYINGS: dict[Language, dict[str, str]] = {
         "forced": "I am to use this tool.",
         "enough": "I have what I need.",
         "unknown": "I don't know: I could not find this in what the tools returned.",
-        "future": "I don't know: nobody can look up the future.",
+        "future": "I don't know: the future can't be looked up, and I found nothing about it.",
         "no tool": "I cannot find this out with the tools that I have.",
         "failed": "I cannot answer this: {}",
         "sources": "Sources: ",
@@ -133,12 +134,15 @@ SAYINGS: dict[Language, dict[str, str]] = {
         "forced": "我要使用这个工具。",
         "enough": "信息已经足够。",
         "unknown": "我不知道：在工具返回的内容里没有找到。",
-        "future": "我不知道：将来的事无法查到。",
+        "future": "我不知道：将来的事无法查到，也没有找到相关内容。",
         "no tool": "用现有的工具无法回答。",
         "failed": "无法回答：{}",
         "sources": "来源：",
     },
 }
+
+
+COMMA: dict[Language, str] = {"en": ", ", "zh": "、"}
 
 
 def answer_question(question: Question, kit: Kit) -> Plan:
@@ -148,15 +152,28 @@ def answer_question(question: Question, kit: Kit) -> Plan:
     special = kit.special(question)
     if special is None and kit.search is None:
         return SAYINGS[question.language]["no tool"]
-    if FUTURE.search(question.text) and special is None:
-        return SAYINGS[question.language]["future"]
     if len(question.entities) > 1 and "award" not in question.topic:
         return (yield from compare(question, kit, special))
     if special is not None:
         return (yield from use(question, kit, special))
     if "born" in question.topic and (year := REFERENCE_YEAR.search(question.text)):
         return (yield from add_ages(question, kit, year[1] or year[2]))
+    if question.then:
+        return (yield from work_on(question, kit))
     return (yield from look_up(question, kit))
+
+
+def work_on(question: Question, kit: Kit) -> Plan:
+    """Arithmetic on one value that has to be looked up first."""
+    say, query = SAYINGS[question.language], query_of(question.text)
+    (result,) = yield say["look"].format(query), [kit.searching(query)]
+    counted = [sentence for sentence in sentences_in(result.text) if numbers_in(sentence.text)]
+    sentence = best_sentence(words_of(question.text), counted)
+    if sentence is None:
+        return say["unknown"]
+    expression = numbers_in(sentence.text)[0] + question.then
+    value = yield from calculate(question, expression, kit)
+    return f"{expression} = {value} ({sentence.text})" + _sources([sentence], question.language)
 
 
 def calculate(question: Question, expression: str, kit: Kit) -> Plan:
@@ -187,6 +204,8 @@ def look_up(question: Question, kit: Kit) -> Plan:
             sentence = best_sentence(words_of(clause), passages)
             if sentence and not result.is_error and sentence not in found:
                 found.append(sentence)
+        if FUTURE.search(question.text):
+            return say["future"]
         if found:
             text = ("" if question.language == "zh" else " ").join(sentence.text for sentence in found)
             return text + _sources(found, question.language)
@@ -209,7 +228,7 @@ def compare(question: Question, kit: Kit, special: str | None) -> Plan:
     known = [(name, value, sentence) for name, (value, sentence) in zip(names, found, strict=True) if sentence]
     if len(known) < len(names):
         missing = [name for name, (_, sentence) in zip(names, found, strict=True) if not sentence]
-        return say["unknown"] + " (" + ", ".join(missing) + ")"
+        return f"{say['unknown']} ({COMMA[question.language].join(missing)})"
     sentences = [sentence for _, _, sentence in known]
     values = [value for _, value, _ in known if value]
     if len(values) < len(names) or not (question.operation or question.comparison):
@@ -222,7 +241,7 @@ def combine(
 ) -> Plan:
     """What the question asks of several values: their sum, their difference, which is larger."""
     ordered = sorted(zip(names, values, strict=True), key=lambda pair: float(pair[1]), reverse=True)
-    shown = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
+    shown = COMMA[question.language].join(f"{name} {value}" for name, value in zip(names, values, strict=True))
     parts = []
     if question.comparison:
         winner = ordered[-1 if SMALLER_WINS.search(question.comparison) else 0][0]
@@ -298,7 +317,10 @@ def _value_of(
         sentence: Sentence | None = Sentence(result.text.splitlines()[0])
     else:
         wanted = [*words_of(name), *question.topic]
-        sentence = best_sentence(wanted, sentences_in(result.text), must_hold=name)
+        sentences = sentences_in(result.text)
+        asked = set(question.topic) if question.operation or question.comparison else set()
+        counted = [s for s in sentences if numbers_in(s.text, without=name) and asked.intersection(words_of(s.text))]
+        sentence = best_sentence(wanted, counted, must_hold=name) or best_sentence(wanted, sentences, must_hold=name)
     if sentence is None:
         return None, None
     return next(iter(numbers_in(sentence.text, without=name)), None), sentence
@@ -316,7 +338,7 @@ def _sources(sentences: Iterable[Sentence], language: Language) -> str:
 
 
 def _reason(result: Observation) -> str:
-    return result.text.removeprefix("Error: ")
+    return re.split(r"(?<=[。])|(?<=\.)\s", result.text.removeprefix("Error: "), maxsplit=1)[0]
 
 
 # -- tools ---------------------------------------------------------------------------------------------------
@@ -393,19 +415,23 @@ class Kit:
 
 
 def _subject(card: Card) -> set[str]:
-    """The words that tell a tool from others: those of its name, and the concepts of its description."""
-    return set(words_of(re.sub(r"[_-]", " ", card.name))) | card.words.intersection(CONCEPTS.values())
+    """The words that tell a tool from others: those of its name, and the concepts in its first sentence."""
+    first = re.split(r"[.。\n]", card.description, maxsplit=1)[0]
+    return set(words_of(re.sub(r"[_-]", " ", card.name))) | ATTRIBUTES.intersection(words_of(first))
 
 
 def _subject_of(question: Question, card: Card) -> str:
-    """What a question is about, for a tool that takes one text: what is quoted, else the words that are not the tool's."""
+    """What a question is about, for a tool that takes a text: what is quoted, else the words that are not the tool's."""
     if quoted := re.search(r"[\"“'‘「](.+?)[\"”'’」]", question.text):
         return quoted[1]
-    words = [word for word in query_of(question.text).split() if not set(words_of(word)) & card.words]
-    for concept in sorted((w for w in CONCEPTS if CONCEPTS[w] in card.words), key=len, reverse=True):
-        words = [word.replace(concept, "") if not word.isascii() else word for word in words]
+    text = question.text
+    for word in sorted(
+        (w for w in CONCEPTS if language_of(w) == "zh" and CONCEPTS[w] in card.words), key=len, reverse=True
+    ):
+        text = text.replace(word, " ")
+    words = [word for word in query_of(text).split() if not set(words_of(word)) & card.words]
     capitals = [word for word in words if word[:1].isupper()]
-    return " ".join(capitals or [word for word in words if word]) or question.text
+    return " ".join(capitals or words) or question.text
 
 
 def _number(text: str) -> int | float:

@@ -14,12 +14,12 @@ from react_lab.language import Language, language_of
 
 # Words of a row mean the same to the stand-in, in both languages; the first one names the concept.
 CONCEPT_ROWS = """
-weather temperature warm warmer hot hotter cold colder cool cooler degree 天气 气温 温度 温差 更热 更冷 更暖和 更暖 多热 多冷 几度 冷 热
-born birth birthday birthdate old age aged young younger 出生 生于 年龄 多少岁 几岁 岁数 岁 多大年纪 多大
-author create creator design designer invent inventor develop write wrote written found founder 作者 创建 设计者 设计 发明 创造 创始人 开发
+weather temperature warm warmer hot hotter cold colder cool degree 天气 气温 温度 温差 更热 更冷 更暖 多热 多冷 几度 多少度
+born birth birthday birthdate old age aged young younger 出生 生于 年龄 多少岁 几岁 岁数 多大年纪 多大
+author create creator design designer invent inventor develop write wrote founder 作者 创建 设计 发明 创造 创始人 开发
 award win winner won laureate receive 得主 授予 颁给 获奖者 获奖 获得 赢得 发给
 high higher highest height tall taller elevation 海拔 高度 更高 多高
-area large larger largest big bigger size 面积 更大
+area large larger largest bigger size 面积 更大
 long longer longest length 全长 长度 更长 多长
 appear appearance release introduce publish post 首次 问世 发布 发表 出现 诞生
 distance far farther distant 距离 更远 多远
@@ -32,17 +32,18 @@ calculate calculator arithmetic expression evaluate compute 计算 算式
 search find look lookup information 搜索 查找 查询
 """
 CONCEPTS = {word: row.split()[0] for row in CONCEPT_ROWS.strip().splitlines() for word in row.split()}
+ATTRIBUTES = set(CONCEPTS.values())
 
 STOP_WORDS = set(
     """a an the of in on at to for from by with and or is are was were be been do does did has have had how many much
     what which who whom whose when where why that this these those it its there their they he she his her please tell
     me i you can could would about between than as into over right now current currently today moment together total
     altogether number pass passed year years end city country name named give list first us all so one ones come came
-    get if not no more most value result equal use using let's two three""".split()
+    get if not no more most value result equal use using let's two three compare""".split()
 )
-STOP_PHRASES = """请告诉我 请问 告诉我 哪个国家 哪个城市 哪一个 哪一年 哪个 哪里 哪些 哪位 哪年 哪国 哪 什么时候 什么 谁 是多少 多少 几个 几颗
+STOP_PHRASES = """请告诉我 请问 告诉我 哪个国家 哪个城市 哪座城市 哪座 哪一个 哪一年 哪个 哪里 哪些 哪位 哪年 哪国 哪 什么时候 什么 谁 是多少 多少 几个 几颗
     怎么样 怎样 如何 今天 现在 目前 当前 此刻 一下 一共 总共 等于 之间 分别 平均 更 吗 呢 是 的 了 有 在 被 由 于 这 那 到 为 请 和 与 跟 或 还是
-    以及 年底 年末 年 叫 位""".split()
+    以及 年底 年末 年 叫 位 结果 比较""".split()
 
 OPERATIONS = {
     "sum": r"\b(?:sum|add|together|total|altogether)\b|之和|总和|加起来|一共|总共|合计|相加",
@@ -51,7 +52,8 @@ OPERATIONS = {
 }
 COMPARISON = re.compile(
     r"\b(?:higher|taller|larger|bigger|longer|warmer|hotter|farther|more|greater|heavier|later|newer|younger"
-    r"|lower|smaller|shorter|colder|cooler|nearer|fewer|less|lighter|older|earlier|first)\b|更[㐀-鿿]{1,2}?(?=[,?。些]|$)"
+    r"|lower|smaller|shorter|colder|cooler|nearer|fewer|less|lighter|older|earlier|first)\b"
+    r"|更[㐀-鿿]{1,2}?(?=[,?。些]|$)"
 )
 SMALLER_WINS = re.compile(
     r"lower|smaller|shorter|colder|cooler|nearer|fewer|less|lighter|older|earlier|first|[低小短冷近少轻早]"
@@ -96,10 +98,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of an observation, with the heading and the address that it stood under."""
+    """A sentence of an observation, with the heading, passage and address that it stands under."""
 
     text: str
     title: str = ""
+    passage: str = ""
     url: str | None = None
 
 
@@ -107,12 +110,13 @@ def read_question(text: str) -> Question:
     """Take a question apart."""
     plain = unicodedata.normalize("NFKC", text).strip()
     body, then = _split_then(plain)
+    inner = expression_in(body) if then else None
     operation = next((name for name, pattern in OPERATIONS.items() if re.search(pattern, body, re.I)), None)
     comparison = COMPARISON.search(body)
     return Question(
         text=body,
         language=language_of(plain),
-        expression=expression_in(plain),
+        expression=f"({inner}){then}" if inner else expression_in(plain),
         operation=operation,
         comparison=comparison[0] if comparison else None,
         entities=entities_in(body),
@@ -120,13 +124,15 @@ def read_question(text: str) -> Question:
     )
 
 
+WORD_RUN = r"[㐀-鿿]+|[A-Za-zÀ-ÖØ-öø-ɏ0-9+#.'’-]+"
+
 # -- words ---------------------------------------------------------------------------------------------------
 
 
 def words_of(text: str) -> list[str]:
     """The words that carry meaning, in order: concepts where they have one, Chinese as pairs of characters."""
     found: list[str] = []
-    for run in re.findall(r"[㐀-鿿]+|[A-Za-zÀ-ÖØ-öø-ɏ0-9+#.'’-]+", unicodedata.normalize("NFKC", text)):
+    for run in re.findall(WORD_RUN, unicodedata.normalize("NFKC", text)):
         found += _chinese_words(run) if language_of(run) == "zh" else _english_word(run)
     return list(dict.fromkeys(found))
 
@@ -135,7 +141,7 @@ def _english_word(run: str) -> Iterator[str]:
     word = run.strip(".'’-").casefold()
     word = word[:-2] if word.endswith(("'s", "’s")) else word
     if word and word not in STOP_WORDS:
-        forms = (word, word.removesuffix("s"), word.removesuffix("ed"), word.removesuffix("d"))
+        forms = (word, word.removesuffix("s"), word.removesuffix("ed"), re.sub("ed$", "e", word))
         yield next((CONCEPTS[form] for form in forms if form in CONCEPTS), stem(word))
 
 
@@ -149,6 +155,7 @@ def _any_of(words: Iterable[str]) -> re.Pattern[str]:
 
 ZH_CONCEPT = _any_of(word for word in CONCEPTS if language_of(word) == "zh")
 ZH_STOP = _any_of(STOP_PHRASES)
+ZH_KNOWN = _any_of([*STOP_PHRASES, *(word for word in CONCEPTS if language_of(word) == "zh")])
 
 
 def _chinese_words(run: str) -> Iterator[str]:
@@ -168,12 +175,12 @@ def protect(text: str) -> str:
 
 def query_of(text: str) -> str:
     """The words of a text that are worth searching for, as they were written."""
-    kept = []
-    for run in re.findall(r"[㐀-鿿]+|[A-Za-zÀ-ÖØ-öø-ɏ0-9+#.'’-]+", protect(text)):
+    kept: list[str] = []
+    for run in re.findall(WORD_RUN, protect(text)):
         if language_of(run) == "zh":
-            kept += ZH_STOP.sub(" ", run).split()
-        elif run.strip(".'’-").casefold() not in STOP_WORDS:
-            kept.append(run.strip(".'’-"))
+            kept += ZH_KNOWN.sub(lambda match: match[0] if match[0] in CONCEPTS else " ", run).split()
+        elif list(_english_word(run)):
+            kept.append(re.sub(r"['’]s$", "", run).strip(".'’-"))
     return " ".join(dict.fromkeys(kept)).replace("龢", "和")
 
 
@@ -182,6 +189,7 @@ def query_of(text: str) -> str:
 CLAUSE = re.compile(
     r"(?i),?\s*\band (?=by how|who|what|when|which|how|where|in which)|,\s*(?=by how|哪|谁|相差|差多少)"
 )
+CHOICE = re.compile(r"(?i)^\s*(?:which|who|what)\b[^,]*,\s*(?=.*\bor\b)")  # "Which is higher, A or B?"
 EN_LIST = re.compile(r"\s*(?:,\s*and|,\s*or|,|\band\b|\bor\b|\bvs\.?)\s+(?:of\s+|in\s+|the\s+)*", re.I)
 ZH_LIST = re.compile(r"\s*(?:和|与|跟|、|还是|以及|或)\s*")
 ZH_BREAK = re.compile(
@@ -214,7 +222,7 @@ def _english_list(text: str) -> list[str]:
     """The names around the last conjunction: the words on each side that are not common ones."""
     if not re.search(r"(?i)\b(?:and|or|vs)\b", text):
         return []
-    parts = EN_LIST.split(text)
+    parts = EN_LIST.split(CHOICE.sub("", text))
     names = [_tail(parts[0]), *(_head(part) for part in parts[1:])]
     while names and not names[0]:
         names.pop(0)
@@ -276,7 +284,8 @@ ARITHMETIC_WORDS = [
 ]
 EXPRESSION = re.compile(r"(?:sqrt\(|[\d.(+-])(?:sqrt|[\d\s.,+*/%()^-])*[\d)]")
 ROUNDING = re.compile(
-    r"(?i)(?:保留|精确到)\s*(?:小数点后)?\s*(\S)\s*位小数?|(?:rounded |round )?to (\d|two|three|one) (?:decimal|place|digit)\w*(?: places)?"
+    r"(?i)(?:保留|精确到)\s*(?:小数点后)?\s*(\S)\s*位小数?"
+    r"|(?:rounded |round )?to (\d|two|three|one) (?:decimal|place|digit)\w*(?: places)?"
 )
 ROUND_WORDS = {**ZH_DIGITS, "one": 1, "two": 2, "three": 3}
 
@@ -297,20 +306,27 @@ def expression_in(text: str) -> str | None:
 
 
 THEN = re.compile(
-    rf"(?i),?\s*(?:and |then |再|然后|并)*(multiplied by|times|divided by|plus|minus|乘以|除以|加上|减去)\s*({NUMBER})(?=\s*[?。.]?\s*$|\s*(?:是多少|等于))"
+    rf"(?i),?\s*(?:and |then |再|然后|并)*(multiplied by|times|divided by|plus|minus|乘以|除以|加上|减去)\s*({NUMBER})"
+    r"(?=\s*[?。.]?\s*$|\s*(?:是多少|等于))"
 )
 THEN_SIGNS = {"multiplied by": "*", "times": "*", "乘以": "*", "divided by": "/", "除以": "/", "plus": "+", "加上": "+"}
 
 
+FIRST = re.compile(rf"(?i)^(multiply|divide) (.*[a-z]{{3}}.*) by ({NUMBER})[.?]?$")
+
+
 def _split_then(text: str) -> tuple[str, str]:
-    match = THEN.search(text)
-    if match is None:
-        return text, ""
-    return text[: match.start()], f" {THEN_SIGNS.get(match[1].casefold(), '-')} {match[2].replace(',', '')}"
+    """A question without what is to be done with its result, and that as arithmetic: ` * 10`."""
+    if first := FIRST.search(text):
+        return first[2], f" {'*' if first[1].casefold() == 'multiply' else '/'} {first[3].replace(',', '')}"
+    if match := THEN.search(text):
+        return text[: match.start()], f" {THEN_SIGNS.get(match[1].casefold(), '-')} {match[2].replace(',', '')}"
+    return text, ""
 
 
 # -- observations --------------------------------------------------------------------------------------------
 
+NOTHING = re.compile(r"(?i)no (?:entr|result|match|page)|nothing|not found|(?:\w*中)?没有|未找到|找不到")
 PASSAGE = re.compile(r"(?m)^\[\d+\] ")
 ADDRESS = re.compile(r"(?m)^(?:Source|来源)\s*[:：]\s*(https?://\S+)\s*$")
 SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)\s+|(?<=[。！？])\s*")
@@ -318,6 +334,8 @@ SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)\s+|(?<=[。！？])\s*")
 
 def sentences_in(observation: str) -> list[Sentence]:
     """The sentences of a search result, each with its heading and source."""
+    if NOTHING.match(observation):
+        return []
     found = []
     for passage in PASSAGE.split(observation):
         address = ADDRESS.search(passage)
@@ -327,23 +345,26 @@ def sentences_in(observation: str) -> list[Sentence]:
         if not separator:
             title, body = "", title
         url = address[1] if address else None
-        found += [Sentence(text.strip(), title, url) for text in SENTENCE_END.split(body) if text and text.strip()]
+        found += [
+            Sentence(text.strip(), title, body, url) for text in SENTENCE_END.split(body) if text and text.strip()
+        ]
     return found
 
 
 def best_sentence(wanted: Sequence[str], sentences: Iterable[Sentence], *, must_hold: str = "") -> Sentence | None:
-    """The sentence that holds most of the wanted words; None if it holds too few, or a wanted number is missing.
+    """The sentence that holds most of the wanted words; None if all passages hold too few.
 
-    `must_hold` is a name that has to stand in the sentence or its heading.
+    What has to stand in sentence or heading: wanted numbers, wanted concepts (who asks for the author is not helped by a
+    sentence without one), and the name `must_hold`.
     """
     best, best_score = None, 0.0
     for sentence in sentences:
         text, title = set(words_of(sentence.text)), set(words_of(sentence.title))
-        held = [word for word in wanted if word in text or word in title]
-        numbers = all(word in held for word in wanted if word.isdigit())
-        name = set(words_of(must_hold)) <= text | title
+        held = text.union(title, words_of(sentence.passage)).intersection(wanted)
+        musts = {word for word in wanted if word.isdigit() or word in ATTRIBUTES} | set(words_of(must_hold))
         score = len(text.intersection(wanted)) + 0.5 * len(title.intersection(wanted))
-        if numbers and name and len(held) >= 0.6 * len(wanted) and score > best_score:
+        score += 2 * len(title.intersection(words_of(must_hold))) / max(len(title), 1)  # the entry of that very name
+        if musts <= text | title and len(held) >= 0.6 * len(wanted) and score > best_score:
             best, best_score = sentence, score
     return best
 

@@ -28,7 +28,7 @@ class ScriptedModel:
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """Replies from JSON Lines: each line a string, or an object with `text`, `thought`, `tool_calls`, `stop_reason`, `usage`.
+        """Replies from JSON Lines: each line a string, or an object with the fields of `Reply`.
 
         Raises:
             ConfigurationError: the file can't be read; the message names the line.

@@ -89,9 +89,9 @@ class ToolRegistry:
 
     def run(self, call: ToolCall, *, max_chars: int = 4000) -> ToolResult:
         """Check a model's call and run it. Whatever goes wrong is a result with `is_error=True`."""
-        started = time.perf_counter()
         content, trouble = "", None
         problem = call.error or self._problem(call)
+        started = time.perf_counter()
         if problem is None:
             try:
                 content = as_text(self._tools[call.name].execute(**call.arguments))

@@ -1,0 +1,300 @@
+"""The command line: each command reads its options, calls the library and says how it went."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from react_lab import console
+from react_lab.agent import Agent
+from react_lab.doctor import examine
+from react_lab.errors import ConfigurationError, ModelError
+from react_lab.language import interface_language
+from react_lab.messages import Message
+from react_lab.models.base import Model
+from react_lab.models.catalogue import PROVIDERS, load_model, read_dotenv
+from react_lab.text_react import TextReActAgent
+from react_lab.tool_use import ToolUseAgent
+from react_lab.tools.standard import standard_tools
+from react_lab.trace import Trace
+
+app = typer.Typer(
+    name="react-lab",
+    help="Learn how LLM agents work by building one. 动手搭建一个智能体，弄懂它如何工作。",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+tools_app = typer.Typer(help="The tools, as a model sees them. 模型看到的工具。", invoke_without_command=True)
+app.add_typer(tools_app, name="tools")
+
+
+class Mode(StrEnum):
+    text = "text"
+    native = "native"
+
+
+class Lang(StrEnum):
+    en = "en"
+    zh = "zh"
+
+
+ModelName = Annotated[
+    str | None, typer.Option("--model", metavar="M", help="offline, scripted:FILE, anthropic:NAME, openai:NAME 模型")
+]
+ModeName = Annotated[Mode | None, typer.Option("--mode", help="The loop: text ReAct or native tool calls. 循环方式")]
+MaxSteps = Annotated[int, typer.Option("--max-steps", min=1, help="Turns before the run ends without answer. 步数上限")]
+Language = Annotated[Lang | None, typer.Option("--lang", help="Language of what is printed. 界面语言")]
+TraceFile = Annotated[Path, typer.Argument(metavar="TRACE", help="A file of a run. 轨迹文件")]
+
+
+@app.command()
+def lab(
+    lang: Language = None,
+    folder: Annotated[Path, typer.Option("--dir", help="The workspace. 工作区")] = Path("react-lab-workspace"),
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address. 只显示地址")] = False,
+    port: Annotated[int | None, typer.Option("--port", help="Where to listen. 端口")] = None,
+) -> None:
+    """Open the lessons in JupyterLab; your edits are never overwritten. 在 JupyterLab 中打开课程。"""
+    from react_lab.course.workspace import lab as open_lab
+
+    open_lab(folder, interface_language(lang), browser=not no_browser, port=port)
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out. 问题")],
+    model: ModelName = None,
+    mode: ModeName = None,
+    max_steps: MaxSteps = 10,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print the answer alone. 只显示答案")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object. 输出 JSON")] = False,
+    save: Annotated[Path | None, typer.Option("--save", metavar="FILE", help="The trace's file. 轨迹保存到")] = None,
+    lang: Language = None,
+) -> None:
+    """Ask one question and watch how it is answered. 提一个问题，看它如何得出答案。"""
+    agent = make_agent(load_model(model), mode, max_steps)
+    view = console.LiveView(interface_language(lang), agent.model.name)
+    trace = agent.start(question, save=save or new_trace_file(), listener=None if quiet or as_json else view)
+    carry_out(agent, trace, view)
+    if as_json:
+        print(console.as_json(trace, mode_of(agent)))
+    elif quiet:
+        print(trace.answer or "")
+    else:
+        view.finish(trace)
+    exit_with(trace, view)
+
+
+@app.command()
+def resume(trace: TraceFile, model: ModelName = None, max_steps: MaxSteps = 10, lang: Language = None) -> None:
+    """Go on with a run that was interrupted; nothing recorded is asked again. 继续中断的运行。"""
+    run = Trace.load(trace)
+    agent = make_agent(load_model(model or run.model), mode_in(run), max_steps)
+    view = console.LiveView(interface_language(lang), agent.model.name)
+    if run.outcome != "answered":
+        run.listener = view
+        carry_out(agent, run, view)
+    view.finish(run)
+    exit_with(run, view)
+
+
+@app.command()
+def chat(model: ModelName = None, mode: ModeName = None, max_steps: MaxSteps = 10, lang: Language = None) -> None:
+    """A conversation: quit, exit or Ctrl-D leaves, Ctrl-C stops an answer. 连续对话。"""
+    agent = make_agent(load_model(model), mode, max_steps)
+    view = console.LiveView(interface_language(lang), agent.model.name)
+    history: list[Message] = []
+    while (question := read_line("> ")) not in ("quit", "exit"):
+        if not question:
+            continue
+        try:
+            trace = agent.start(question, history=history, save=new_trace_file(), listener=view)
+            carry_out(agent, trace, view)
+        except (ModelError, ValueError) as error:
+            console.complain(str(error))
+            continue
+        view.finish(trace)
+        if trace.answer is None:
+            console.complain(view.words["no answer"].format(trace.outcome, trace.reason))
+            continue
+        history += [Message("user", question), Message("assistant", trace.answer)]
+
+
+@app.command()
+def replay(
+    trace: TraceFile,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page instead. 写成网页")] = None,
+    lang: Language = None,
+) -> None:
+    """Step through a run with the arrow keys. 用方向键逐步回放。"""
+    run = Trace.load(trace)
+    if html is None:
+        from react_lab.replay.terminal import replay_in_terminal
+
+        replay_in_terminal(run, lang=lang)
+        return
+    from react_lab.replay.page import to_page
+
+    try:
+        html.write_text(to_page(run, lang), encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"can't write {html}: {error.strerror}") from error
+    print(html)
+
+
+@app.command()
+def publish(
+    traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Files of runs. 轨迹文件")],
+    to: Annotated[str, typer.Option("--to", help="markdown")] = "markdown",
+    out: Annotated[str | None, typer.Option("--out", metavar="WHERE", help="Folder or page. 写到哪里")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done. 只说明，不写入")] = False,
+) -> None:
+    """Publish finished runs as notes; running it again changes nothing. 把运行结果发布为笔记。"""
+    exporters = {entry.name: entry for entry in entry_points(group="react_lab.exporters")}
+    if to not in exporters:
+        raise ConfigurationError(f"unknown target {to!r} for --to; use one of: {', '.join(exporters)}")
+    exporter = exporters[to].load()()
+    options: dict[str, Any] = {} if out is None else {"to": out}
+    runs = [Trace.load(path) for path in traces]
+    for published in exporter.publish(runs, dry_run=dry_run, **options):
+        print(f"{published.action}: {published.target}")
+
+
+@app.command()
+def models(as_json: Annotated[bool, typer.Option("--json", help="As JSON. 输出 JSON")] = False) -> None:
+    """The models that can be asked, and whether their key is set. 可用的模型。"""
+    read_dotenv()
+    rows = [{"model": "offline", "key": None, "ready": True}]
+    rows += [
+        {"model": f"{name}:{p.default}", "key": p.key, "ready": bool(os.environ.get(p.key))}
+        for name, p in PROVIDERS.items()
+    ]
+    if as_json:
+        print(json.dumps(rows))
+        return
+    for row in rows:
+        print(f"{row['model']:32} {'ready' if row['ready'] else 'needs ' + str(row['key'])}")
+
+
+@tools_app.callback()
+def tools(
+    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Their schemas. 输出 JSON")] = False
+) -> None:
+    """The tools, as a model sees them. 模型看到的工具。"""
+    if context.invoked_subcommand is None:
+        registry = standard_tools()
+        print(json.dumps(registry.schemas(), ensure_ascii=False) if as_json else registry.describe())
+
+
+@tools_app.command("call")
+def call_tool(
+    name: Annotated[str, typer.Argument(help="calculator, search, weather")],
+    arguments: Annotated[str, typer.Argument(metavar="JSON", help='{"city": "Paris"}')] = "{}",
+) -> None:
+    """Run a tool by hand and print what a model would read. 手动运行一个工具。"""
+    registry = standard_tools()
+    try:
+        values = json.loads(arguments)
+        registry.get(name)
+    except ValueError as error:
+        raise ConfigurationError(f"{arguments!r} is no JSON object: {error}") from error
+    except KeyError as error:
+        raise ConfigurationError(str(error.args[0])) from error
+    print(registry.execute(name, values))
+
+
+@app.command()
+def doctor(
+    live: Annotated[bool, typer.Option("--live", help="Ask the model something. 实际提问一次")] = False,
+    lang: Language = None,
+) -> None:
+    """What is installed, which model would answer, what to do next. 检查安装与配置。"""
+    healthy = examine(print, interface_language(lang), live=live)
+    raise typer.Exit(0 if healthy else 1)
+
+
+# -- what the commands share ---------------------------------------------------------------------------------
+
+
+def make_agent(model: Model, mode: Mode | None, max_steps: int) -> Agent:
+    """The loop for a mode; without one, native tool calls where the model has them."""
+    native = model.native_tools if mode is None else mode is Mode.native
+    loop: Callable[..., Agent] = ToolUseAgent if native else TextReActAgent
+    return loop(model, standard_tools(), max_steps=max_steps)
+
+
+def mode_of(agent: Agent) -> str:
+    return "native" if isinstance(agent, ToolUseAgent) else "text"
+
+
+def mode_in(trace: Trace) -> Mode:
+    return Mode.native if trace.run.get("agent") == "ToolUseAgent" else Mode.text
+
+
+def new_trace_file() -> Path:
+    """A name that sorts by time, in `./runs/`."""
+    return Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S-%f}.jsonl"
+
+
+def carry_out(agent: Agent, trace: Trace, view: console.LiveView) -> None:
+    """Run to the end; Ctrl-C stops the run, and what is recorded stays."""
+    try:
+        with view.showing():
+            agent.resume(trace)
+    except KeyboardInterrupt:
+        console.complain(view.words["interrupted"].format(trace.path))
+
+
+def exit_with(trace: Trace, view: console.LiveView) -> None:
+    """Exit code 0 if the run was answered, else 1 with the reason."""
+    if trace.outcome == "answered":
+        return
+    if trace.outcome != "interrupted":
+        console.complain(view.words["no answer"].format(trace.outcome, trace.reason))
+    raise typer.Exit(1)
+
+
+def read_line(prompt: str) -> str:
+    """A line from the person, without its blanks; "exit" at the end of the input."""
+    try:
+        return input(prompt).strip()
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return "exit"
+
+
+UsageError = typer.BadParameter.__base__  # typer keeps its own copy of click and does not export this class
+
+
+def main() -> None:
+    """Run the command line; every failure that was foreseen is one line on stderr and an exit code."""
+    console.prepare_streams()
+    try:
+        sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0)
+    except BrokenPipeError:
+        console.close_stdout()
+        console.complain("the output was closed before everything was printed; the trace is kept in ./runs/")
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except ModelError as error:
+        console.complain(str(error))
+        sys.exit(1)
+    except (ConfigurationError, ValueError) as error:
+        console.complain(str(error))
+        sys.exit(2)
+    except Exception as error:
+        if UsageError is None or not isinstance(error, UsageError):
+            raise
+        console.complain(error.format_message())  # type: ignore[attr-defined]
+        sys.exit(2)

@@ -1,0 +1,159 @@
+"""What the command line prints: a run as it happens, its answer, and one line where something is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from react_lab.language import Language
+from react_lab.messages import set_fields
+from react_lab.replay.story import readable
+from react_lab.tools.registry import shorten
+from react_lab.trace import Event, Step, Trace
+
+SHOWN_CHARS = 1200  # of an observation; the trace keeps it whole
+
+WORDS: dict[Language, dict[str, str]] = {
+    "en": {
+        "thought": "Thought: ",
+        "action": "Action: ",
+        "observation": "Observation: ",
+        "reminder": "Reminder: ",
+        "answer": "Answer: ",
+        "sources": "Sources: ",
+        "trace": "Trace: {}  (step through it: react-lab replay {})",
+        "thinking": "{} is thinking",
+        "stand-in": "Answered by the offline stand-in (a few rules, no language model). With a key a real model answers; "
+        "see react-lab doctor.",
+        "no answer": "no answer ({}): {}",
+        "interrupted": "interrupted; go on with: react-lab resume {}",
+    },
+    "zh": {
+        "thought": "思考：",
+        "action": "行动：",
+        "observation": "观察：",
+        "reminder": "提醒：",
+        "answer": "答案：",
+        "sources": "来源：",
+        "trace": "轨迹：{}（逐步回放：react-lab replay {}）",
+        "thinking": "{} 正在思考",
+        "stand-in": "以上由离线替身作答（几条规则，不是语言模型）。设置密钥后由真实模型作答，见 react-lab doctor。",
+        "no answer": "没有答案（{}）：{}",
+        "interrupted": "已中断；继续运行：react-lab resume {}",
+    },
+}
+STYLES = {"thought": "cyan", "action": "bold yellow", "observation": "green", "reminder": "magenta", "answer": "bold"}
+
+
+def prepare_streams() -> None:
+    """A character that the console lacks (GBK, ASCII) becomes a question mark instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def complain(text: str) -> None:
+    """One line for the person, on stderr."""
+    print(f"react-lab: {' '.join(readable(text).split())}", file=sys.stderr)
+
+
+def close_stdout() -> None:
+    """After a broken pipe: keep Python from complaining again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class PlainConsole(Console):
+    """A console that leaves lines as they are, and a closed pipe to `main`."""
+
+    def __init__(self) -> None:
+        super().__init__(highlight=False, soft_wrap=True)
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+class LiveView:
+    """Prints a run as its events are recorded; a listener for `Agent.start`."""
+
+    def __init__(self, language: Language, model: str) -> None:
+        self.words = WORDS[language]
+        self.console = PlainConsole()
+        self.status = Status(self.words["thinking"].format(model), console=self.console)
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        match event["event"]:
+            case "request" if self.console.is_terminal:
+                self.status.start()
+            case "reply":
+                self.status.stop()
+            case "parse":
+                self.line("thought", event["thought"])
+                for call in event["calls"]:
+                    self.line("action", f"{call['name']}({json.dumps(call.get('arguments', {}), ensure_ascii=False)})")
+                self.line("reminder", event["reminder"])
+            case "result":
+                self.line("observation", shorten(event["content"], SHOWN_CHARS))
+
+    def line(self, kind: str, text: str | None) -> None:
+        """A label and a text; nothing where there is no text."""
+        if text and text.strip():
+            self.console.print(Text(self.words[kind], style=STYLES.get(kind, "")) + Text(readable(text.strip())))
+
+    def finish(self, trace: Trace) -> None:
+        """The answer with its sources, and where the trace is."""
+        self.line("answer", trace.answer)
+        missing = [url for url in trace.sources if url not in (trace.answer or "")]
+        self.line("sources", "\n".join(missing))
+        if trace.model == "offline":
+            self.console.print(Text(self.words["stand-in"], style="dim"))
+        if trace.path is not None:
+            self.console.print(Text(self.words["trace"].format(trace.path, trace.path), style="dim"))
+
+    @contextmanager
+    def showing(self) -> Iterator[None]:
+        """No spinner is left behind, whatever happens."""
+        try:
+            yield
+        finally:
+            self.status.stop()
+
+
+def as_json(trace: Trace, mode: str) -> str:
+    """The object that `--json` prints."""
+    return json.dumps(
+        {
+            "question": trace.question,
+            "answer": trace.answer,
+            "outcome": trace.outcome,
+            "reason": trace.reason,
+            "model": trace.model,
+            "mode": mode,
+            "steps": [_step(step) for step in trace.steps],
+            "sources": list(trace.sources),
+            "usage": vars(trace.usage) if trace.usage else None,
+            "seconds": trace.seconds,
+            "trace": str(trace.path) if trace.path else None,
+        },
+        ensure_ascii=False,
+    )
+
+
+def _step(step: Step) -> dict[str, Any]:
+    results = {result.call_id: result for result in step.results}
+    calls = []
+    for call in step.calls:
+        entry: dict[str, Any] = {"id": call.id, "name": call.name, "arguments": call.arguments}
+        if result := results.get(call.id):
+            entry |= {key: getattr(result, key) for key in ("content", "is_error", "cached", "seconds")}
+        calls.append(entry)
+    usage = set_fields(step.usage) if step.usage else None
+    return {"index": step.index, "thought": step.thought, "calls": calls, "usage": usage, "seconds": step.seconds}

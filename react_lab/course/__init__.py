@@ -1,0 +1,1 @@
+"""The course: lessons as source, as notebooks, and in a learner's workspace."""

@@ -1,0 +1,83 @@
+"""Make the notebooks of the lessons from their sources.
+
+    python -m react_lab.course.build            writes lessons/en/*.ipynb and lessons/zh/*.ipynb
+    python -m react_lab.course.build --check    writes nothing; exits 1 and names what is not up to date
+
+Run it from a clone, after each change in lessons/source. The notebooks are committed, so no learner needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from react_lab.course.source import LANGUAGES, notebook, read_source, to_json
+
+LESSONS = Path(__file__).parents[2] / "lessons"
+
+
+def build(source: Path) -> dict[str, str]:
+    """The notebooks of a lesson by their path below `lessons/`, as the text of each file.
+
+    Raises:
+        ValueError: the source breaks a rule of the format; the message names file and line.
+    """
+    try:
+        cells = read_source(source.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{source}, {error}") from error
+    return {f"{item}/{source.stem}.ipynb": to_json(notebook(source.stem, cells, item)) for item in LANGUAGES}
+
+
+def build_all(lessons: Path = LESSONS) -> dict[str, str]:
+    """The notebooks of all lessons."""
+    built: dict[str, str] = {}
+    for source in sorted((lessons / "source").glob("*.py")):
+        built |= build(source)
+    return built
+
+
+def stale(lessons: Path = LESSONS) -> list[str]:
+    """The notebooks that differ from what their source makes, that are missing, or whose source is gone."""
+    built = build_all(lessons)
+    there = {f"{item}/{path.name}" for item in LANGUAGES for path in (lessons / item).glob("*.ipynb")}
+    return sorted(name for name in there | set(built) if read(lessons / name) != built.get(name))
+
+
+def read(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+def write(lessons: Path = LESSONS) -> list[str]:
+    """Bring the notebooks up to date; gives back which ones were not."""
+    names = stale(lessons)
+    built = build_all(lessons)
+    for name in names:
+        path = lessons / name
+        if name in built:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(built[name], encoding="utf-8", newline="\n")
+        else:
+            path.unlink()
+    return names
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m react_lab.course.build", description="Build the lessons."
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 if a notebook is not up to date"
+    )
+    if parser.parse_args(arguments).check:
+        names = stale()
+        for name in names:
+            print(f"lessons/{name} is not what its source makes; run python -m react_lab.course.build")
+        return 1 if names else 0
+    for name in write():
+        print(f"lessons/{name}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,111 @@
+"""What is installed, which keys are set, which model would answer, and what to do next."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+
+from react_lab.errors import ConfigurationError, ModelError
+from react_lab.language import Language
+from react_lab.messages import Message
+from react_lab.models.catalogue import PROVIDERS, chosen_spec, load_model, read_dotenv
+from react_lab.models.offline import OfflineModel
+from react_lab.tool_use import ToolUseAgent
+from react_lab.tools.standard import standard_tools
+
+PACKAGES = ("react-lab", "jupyterlab", "ipywidgets", "anywidget", "anthropic", "openai", "ddgs", "notion-client")
+
+WORDS: dict[Language, dict[str, str]] = {
+    "en": {
+        "installed": "Installed",
+        "missing": "not installed",
+        "keys": "Keys (values are never shown)",
+        "set": "set",
+        "unset": "not set",
+        "dotenv": ".env file read: {}",
+        "none": "none found",
+        "model": "Model that would answer: {}",
+        "offline ok": "Offline path: works (a question was answered without key or network)",
+        "offline bad": "Offline path: BROKEN: {}",
+        "live ok": "Live: {} answered",
+        "live bad": "Live: {}",
+        "next": "Next",
+        "next lab": "  react-lab lab                        open the lessons",
+        "next ask": '  react-lab ask "What is (23 + 45) * 2?"  watch an agent answer',
+        "next key": "  For a real model put {} into a file named .env",
+    },
+    "zh": {
+        "installed": "已安装",
+        "missing": "未安装",
+        "keys": "密钥（从不显示内容）",
+        "set": "已设置",
+        "unset": "未设置",
+        "dotenv": "读取的 .env 文件：{}",
+        "none": "没有",
+        "model": "将由哪个模型作答：{}",
+        "offline ok": "离线运行：正常（不用密钥和网络就答出了一个问题）",
+        "offline bad": "离线运行：有问题：{}",
+        "live ok": "在线：{} 作出了回答",
+        "live bad": "在线：{}",
+        "next": "接下来",
+        "next lab": "  react-lab lab                        打开课程",
+        "next ask": '  react-lab ask "计算 (23 + 45) * 2"     看智能体如何作答',
+        "next key": "  想用真实模型，把 {} 写进名为 .env 的文件",
+    },
+}
+
+
+def examine(say: Callable[[str], None], language: Language, *, live: bool = False) -> bool:
+    """Tell the state of this installation, line by line.
+
+    Returns:
+        Whether everything that was tried works: the offline path, and with `live` the model.
+    """
+    words = WORDS[language]
+    say(f"{words['installed']} (Python {platform.python_version()}, {platform.system()}):")
+    for package in PACKAGES:
+        say(f"  {package:15} {_version(package) or words['missing']}")
+    dotenv = read_dotenv()
+    say(words["dotenv"].format(dotenv or words["none"]))
+    say(f"{words['keys']}:")
+    for key in (*(provider.key for provider in PROVIDERS.values()), "NOTION_TOKEN"):
+        say(f"  {key:18} {words['set'] if os.environ.get(key) else words['unset']}")
+    say(words["model"].format(chosen_spec()))
+    healthy = _offline_works(say, words)
+    if live:
+        healthy = _model_answers(say, words) and healthy
+    say(f"{words['next']}:")
+    say(words["next lab"])
+    say(words["next ask"])
+    if chosen_spec() == "offline":
+        say(words["next key"].format(" / ".join(f"{provider.key}=..." for provider in PROVIDERS.values())))
+    return healthy
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _offline_works(say: Callable[[str], None], words: dict[str, str]) -> bool:
+    try:
+        answer = ToolUseAgent(OfflineModel(), standard_tools()).run("What is 6 * 7?").answer
+    except Exception as error:  # whatever it is, the person has to see it
+        answer = f"{type(error).__name__}: {error}"
+    say(words["offline ok"] if answer == "42" else words["offline bad"].format(answer))
+    return answer == "42"
+
+
+def _model_answers(say: Callable[[str], None], words: dict[str, str]) -> bool:
+    try:
+        model = load_model()
+        model.reply([Message("user", "Say OK.")])
+    except (ConfigurationError, ModelError) as error:
+        say(words["live bad"].format(error))
+        return False
+    say(words["live ok"].format(model.name))
+    return True
