@@ -63,12 +63,8 @@ def write(lessons: Path = LESSONS) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m react_lab.course.build", description="Build the lessons."
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit 1 if a notebook is not up to date"
-    )
+    parser = argparse.ArgumentParser(prog="python -m react_lab.course.build", description="Build the lessons.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a notebook is not up to date")
     if parser.parse_args(arguments).check:
         names = stale()
         for name in names:

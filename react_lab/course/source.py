@@ -51,10 +51,7 @@ class Cell:
 def notebook(lesson: str, cells: Sequence[Cell], language: Language) -> dict[str, Any]:
     """The notebook of a lesson (nbformat 4.5), without outputs; the same cells make the same notebook."""
     return {
-        "cells": [
-            notebook_cell(cell, key, language)
-            for cell, key in zip(cells, cell_ids(lesson, cells), strict=True)
-        ],
+        "cells": [notebook_cell(cell, key, language) for cell, key in zip(cells, cell_ids(lesson, cells), strict=True)],
         "metadata": {
             "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
             "language_info": {"name": "python"},
@@ -132,16 +129,17 @@ def read_parts(text: str) -> Iterator[Part]:
         yield read_part(start + 1, lines[start], lines[start + 1 : end])
 
 
-MARKER = re.compile(
-    r'# %%(?P<prose> \[markdown\])?(?: lang="(?P<language>en|zh)")?(?: tags=(?P<tags>\[.*\]))?'
-)
+MARKER = re.compile(r'# %%(?P<prose> \[markdown\])?(?: lang="(?P<language>en|zh)")?(?: tags=(?P<tags>\[.*\]))?')
 
 
 def read_part(number: int, marker: str, lines: Sequence[str]) -> Part:
     found = MARKER.fullmatch(marker.rstrip())
     if found is None:
         raise ValueError(f'line {number}: {marker!r} is not like # %% [markdown] lang="en" tags=["name"]')
-    tags = tuple(json.loads(found["tags"] or "[]"))
+    try:
+        tags = tuple(json.loads(found["tags"] or "[]"))
+    except ValueError:
+        raise ValueError(f"line {number}: tags={found['tags']} is not a list of names") from None
     if found["prose"]:
         lines = [uncomment(number + offset, line) for offset, line in enumerate(lines, start=1)]
     kind: Literal["markdown", "code"] = "markdown" if found["prose"] else "code"
@@ -173,9 +171,7 @@ def pair(english: Part, chinese: Part | None) -> Cell:
         or (english.language, chinese.language) != ("en", "zh")
         or (english.kind, english.tags) != (chinese.kind, chinese.tags)
     ):
-        raise ValueError(
-            f'line {english.line}: an lang="en" cell and its lang="zh" twin, with equal tags, go together'
-        )
+        raise ValueError(f'line {english.line}: an lang="en" cell and its lang="zh" twin, with equal tags, go together')
     if english.kind == "code" and assigned_names(english) != assigned_names(chinese):
         raise ValueError(f"line {chinese.line}: the two languages must set the same names, in the same order")
     return Cell(english.kind, {"en": english.text, "zh": chinese.text}, english.tags)

@@ -140,9 +140,7 @@ def check_port(port: int) -> None:
             probe.bind((LOOPBACK, port))
         except (OSError, OverflowError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it must be between 0 and 65535"
-            raise ConfigurationError(
-                f"can't use port {port}: {reason}; choose another with --port"
-            ) from error
+            raise ConfigurationError(f"can't use port {port}: {reason}; choose another with --port") from error
 
 
 def serve(lesson: Path, *, browser: bool, port: int | None, announce: Callable[[str], None]) -> None:

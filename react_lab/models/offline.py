@@ -518,7 +518,7 @@ class Text:
     def act(self, thought: str, wishes: Sequence[Wish]) -> Reply:
         wish = wishes[0]  # the format asks for one action a turn
         values = list(wish.arguments.values())
-        bare = self.brackets and len(values) == 1 and isinstance(values[0], str)
+        bare = self.brackets and len(values) == 1 and isinstance(values[0], str) and "{" not in values[0]
         argument = values[0] if bare else json.dumps(wish.arguments, ensure_ascii=False)
         written = f"{wish.name}[{argument}]" if self.brackets else f"{wish.name}({argument})"
         return Reply(f"{self._label('Thought', '思考')}{thought}\n{self._label('Action', '行动')}{written}")
