@@ -31,7 +31,6 @@ app = typer.Typer(
     name="react-lab",
     help="Learn how LLM agents work by building one. 动手搭建一个智能体，弄懂它如何工作。",
     add_completion=False,
-    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 tools_app = typer.Typer(help="The tools, as a model sees them. 模型看到的工具。", invoke_without_command=True)
@@ -64,7 +63,7 @@ def lab(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address. 只显示地址")] = False,
     port: Annotated[int | None, typer.Option("--port", help="Where to listen. 端口")] = None,
 ) -> None:
-    """Open the lessons in JupyterLab; your edits are never overwritten. 在 JupyterLab 中打开课程。"""
+    """Open the lessons in JupyterLab; your edits are never overwritten · 在 JupyterLab 中打开课程"""
     from react_lab.course.workspace import lab as open_lab
 
     open_lab(folder, interface_language(lang), browser=not no_browser, port=port)
@@ -81,7 +80,7 @@ def ask(
     save: Annotated[Path | None, typer.Option("--save", metavar="FILE", help="The trace's file. 轨迹保存到")] = None,
     lang: Language = None,
 ) -> None:
-    """Ask one question and watch how it is answered. 提一个问题，看它如何得出答案。"""
+    """Ask one question and watch how it is answered · 提一个问题，看它如何得出答案"""
     agent = make_agent(load_model(model), mode, max_steps)
     view = console.LiveView(interface_language(lang), agent.model.name)
     trace = agent.start(question, save=save or new_trace_file(), listener=None if quiet or as_json else view)
@@ -97,7 +96,7 @@ def ask(
 
 @app.command()
 def resume(trace: TraceFile, model: ModelName = None, max_steps: MaxSteps = 10, lang: Language = None) -> None:
-    """Go on with a run that was interrupted; nothing recorded is asked again. 继续中断的运行。"""
+    """Go on with a run that was interrupted; nothing recorded is asked again · 继续中断的运行"""
     run = Trace.load(trace)
     agent = make_agent(load_model(model or run.model), mode_in(run), max_steps)
     view = console.LiveView(interface_language(lang), agent.model.name)
@@ -110,7 +109,7 @@ def resume(trace: TraceFile, model: ModelName = None, max_steps: MaxSteps = 10, 
 
 @app.command()
 def chat(model: ModelName = None, mode: ModeName = None, max_steps: MaxSteps = 10, lang: Language = None) -> None:
-    """A conversation: quit, exit or Ctrl-D leaves, Ctrl-C stops an answer. 连续对话。"""
+    """A conversation: quit, exit or Ctrl-D leaves, Ctrl-C stops an answer · 连续对话"""
     agent = make_agent(load_model(model), mode, max_steps)
     view = console.LiveView(interface_language(lang), agent.model.name)
     history: list[Message] = []
@@ -136,7 +135,7 @@ def replay(
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page instead. 写成网页")] = None,
     lang: Language = None,
 ) -> None:
-    """Step through a run with the arrow keys. 用方向键逐步回放。"""
+    """Step through a run with the arrow keys · 用方向键逐步回放"""
     run = Trace.load(trace)
     if html is None:
         from react_lab.replay.terminal import replay_in_terminal
@@ -159,7 +158,7 @@ def publish(
     out: Annotated[str | None, typer.Option("--out", metavar="WHERE", help="Folder or page. 写到哪里")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done. 只说明，不写入")] = False,
 ) -> None:
-    """Publish finished runs as notes; running it again changes nothing. 把运行结果发布为笔记。"""
+    """Publish finished runs as notes; running it again changes nothing · 把运行结果发布为笔记"""
     exporters = {entry.name: entry for entry in entry_points(group="react_lab.exporters")}
     if to not in exporters:
         raise ConfigurationError(f"unknown target {to!r} for --to; use one of: {', '.join(exporters)}")
@@ -172,7 +171,7 @@ def publish(
 
 @app.command()
 def models(as_json: Annotated[bool, typer.Option("--json", help="As JSON. 输出 JSON")] = False) -> None:
-    """The models that can be asked, and whether their key is set. 可用的模型。"""
+    """The models that can be asked, and whether their key is set · 可用的模型"""
     read_dotenv()
     rows = [{"model": "offline", "key": None, "ready": True}]
     rows += [
@@ -190,7 +189,7 @@ def models(as_json: Annotated[bool, typer.Option("--json", help="As JSON. 输出
 def tools(
     context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Their schemas. 输出 JSON")] = False
 ) -> None:
-    """The tools, as a model sees them. 模型看到的工具。"""
+    """The tools, as a model sees them · 模型看到的工具"""
     if context.invoked_subcommand is None:
         registry = standard_tools()
         print(json.dumps(registry.schemas(), ensure_ascii=False) if as_json else registry.describe())
@@ -201,7 +200,7 @@ def call_tool(
     name: Annotated[str, typer.Argument(help="calculator, search, weather")],
     arguments: Annotated[str, typer.Argument(metavar="JSON", help='{"city": "Paris"}')] = "{}",
 ) -> None:
-    """Run a tool by hand and print what a model would read. 手动运行一个工具。"""
+    """Run a tool by hand and print what a model would read · 手动运行一个工具"""
     registry = standard_tools()
     try:
         values = json.loads(arguments)
@@ -218,7 +217,7 @@ def doctor(
     live: Annotated[bool, typer.Option("--live", help="Ask the model something. 实际提问一次")] = False,
     lang: Language = None,
 ) -> None:
-    """What is installed, which model would answer, what to do next. 检查安装与配置。"""
+    """What is installed, which model would answer, what to do next · 检查安装与配置"""
     healthy = examine(print, interface_language(lang), live=live)
     raise typer.Exit(0 if healthy else 1)
 
@@ -280,7 +279,7 @@ def main() -> None:
     """Run the command line; every failure that was foreseen is one line on stderr and an exit code."""
     console.prepare_streams()
     try:
-        sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0)
+        sys.exit(app(sys.argv[1:] or ["--help"], prog_name="react-lab", standalone_mode=False) or 0)
     except BrokenPipeError:
         console.close_stdout()
         console.complain("the output was closed before everything was printed; the trace is kept in ./runs/")

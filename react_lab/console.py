@@ -31,8 +31,8 @@ WORDS: dict[Language, dict[str, str]] = {
         "sources": "Sources: ",
         "trace": "Trace: {}  (step through it: react-lab replay {})",
         "thinking": "{} is thinking",
-        "stand-in": "Answered by the offline stand-in (a few rules, no language model). With a key a real model answers; "
-        "see react-lab doctor.",
+        "stand-in": "Answered by the offline stand-in (a few rules, no language model). "
+        "With a key a real model answers; see react-lab doctor.",
         "no answer": "no answer ({}): {}",
         "interrupted": "interrupted; go on with: react-lab resume {}",
     },

@@ -9,7 +9,7 @@ from typing import Literal
 
 Language = Literal["en", "zh"]
 
-CJK = re.compile(r"[㐀-䶿一-鿿豈-﫿]")
+CJK = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 
 
 def language_of(text: str) -> Language:

@@ -119,11 +119,11 @@ class Trace:
         return target
 
     def _open(self, path: Path, mode: Literal["x", "a"]) -> None:
+        if mode == "x" and path.exists():
+            raise ConfigurationError(f"{path} exists already; choose another name")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open(mode, encoding="utf-8", newline="\n")
-        except FileExistsError:
-            raise ConfigurationError(f"{path} exists already; choose another name") from None
         except OSError as error:
             raise ConfigurationError(f"can't write {path}: {error.strerror}") from error
         self.path = path
@@ -329,8 +329,13 @@ URL = re.compile(r"https?://[^\s<>\"'`，。；、）】]+")
 
 def find_urls(text: str) -> list[str]:
     """The web addresses in a text, without the punctuation that follows them."""
-    found = (url.rstrip(".,;:!?") for url in URL.findall(text))
-    return [url[:-1] if url.endswith(")") and "(" not in url else url for url in found]
+    return [_without_tail(url) for url in URL.findall(text)]
+
+
+def _without_tail(url: str) -> str:
+    url = url.rstrip(".,;:!?")
+    closed_too_often = url.endswith(")") and url.count(")") > url.count("(")
+    return _without_tail(url[:-1]) if closed_too_often else url
 
 
 def find_sources(answer: str | None, steps: Iterable[Step]) -> list[str]:

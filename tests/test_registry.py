@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 
 from react_lab import Tool, ToolCall, ToolError, ToolRegistry, tool
 from react_lab.tools.registry import shorten
+from react_lab.tools.schema import problems
 
 
 @tool
@@ -173,3 +177,10 @@ def test_a_description_shows_signature_defaults_and_notes() -> None:
     assert ToolRegistry([look]).describe() == (
         "- look(what: string, limit: integer = 3): Look something up.\n    what: Two or three keywords."
     )
+
+
+def test_checking_hides_no_package_from_others() -> None:
+    code = "from react_lab.tools.schema import problems; problems({}, 1); import rfc3987_syntax"
+    assert problems({"type": "object"}, []) == ["[] is not of type 'object'"]
+    if importlib.util.find_spec("rfc3987_syntax"):
+        subprocess.run([sys.executable, "-c", code], check=True)

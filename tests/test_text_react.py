@@ -128,21 +128,8 @@ def test_a_megabyte_of_hostile_text_is_read_within_a_second(start: str, piece: s
 
 
 SHAPES = st.sampled_from(
-    ["Thought: t", "\n", "Action: look[x]", "Action:", ' look({"q": 1})', "Action Input: ", "{", "}", "]", "(", "```"]
-    + [
-        "Observation: o",
-        "Final Answer: 42",
-        "行动：",
-        "思考：",
-        "观察：",
-        "<think>",
-        "</think>",
-        '"',
-        "\\",
-        "'",
-        "Finish[",
-        ", ",
-    ]
+    "Thought: t|Action: look[x]|Action:| look({'q': 1})|Action Input: |{|}|]|(|```|Observation: o|Final Answer: 42"
+    "|行动：|思考：|观察：|<think>|</think>|\"|\\|'|Finish[|, |\n".split("|")
 )
 
 

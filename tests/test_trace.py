@@ -8,8 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from react_lab import ConfigurationError, ModelError, Reply, ScriptedModel, ToolCall, ToolRegistry, ToolUseAgent, Trace
-from react_lab import Usage, tool
+from react_lab import (
+    ConfigurationError,
+    ModelError,
+    Reply,
+    ScriptedModel,
+    ToolCall,
+    ToolRegistry,
+    ToolUseAgent,
+    Trace,
+    Usage,
+    tool,
+)
+from react_lab.trace import find_urls
 
 
 @tool
@@ -53,6 +64,20 @@ def test_sources_are_the_addresses_that_stood_in_observations() -> None:
 def test_an_address_that_the_model_invented_is_no_source() -> None:
     model = ScriptedModel([CALL, "18 °C (https://invented.example)"])
     assert ToolUseAgent(model, REGISTRY).run("?").sources == ("https://example.org/weather",)
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("see https://e.org/a.", "https://e.org/a"),
+        ("(https://e.org/a_(b)).", "https://e.org/a_(b)"),
+        ("来源：https://e.org/a。", "https://e.org/a"),
+        ("<https://e.org/a?b=c&d=e>", "https://e.org/a?b=c&d=e"),
+        ("https://e.org/a)))", "https://e.org/a"),
+    ],
+)
+def test_an_address_ends_where_the_sentence_goes_on(text: str, url: str) -> None:
+    assert find_urls(text) == [url]
 
 
 def test_the_prompt_of_a_step_is_what_was_sent() -> None:

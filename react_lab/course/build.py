@@ -62,15 +62,15 @@ def write(lessons: Path = LESSONS) -> list[str]:
     return names
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, lessons: Path = LESSONS) -> int:
     parser = argparse.ArgumentParser(prog="python -m react_lab.course.build", description="Build the lessons.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a notebook is not up to date")
     if parser.parse_args(arguments).check:
-        names = stale()
+        names = stale(lessons)
         for name in names:
             print(f"lessons/{name} is not what its source makes; run python -m react_lab.course.build")
         return 1 if names else 0
-    for name in write():
+    for name in write(lessons):
         print(f"lessons/{name}")
     return 0
 

@@ -144,7 +144,7 @@ def read_part(number: int, marker: str, lines: Sequence[str]) -> Part:
         lines = [uncomment(number + offset, line) for offset, line in enumerate(lines, start=1)]
     kind: Literal["markdown", "code"] = "markdown" if found["prose"] else "code"
     language = next((item for item in LANGUAGES if item == found["language"]), None)
-    return Part(number, kind, language, tags, "\n".join(lines).strip("\n"))
+    return Part(number, kind, language, tags, "\n".join(lines))
 
 
 def uncomment(number: int, line: str) -> str:
@@ -158,7 +158,8 @@ def shared(part: Part) -> Cell:
     if part.kind == "markdown":
         raise ValueError(f'line {part.line}: prose needs a language, lang="en" or lang="zh"')
     check_comments(part)
-    text = {language: translate_comments(part.text, language) for language in LANGUAGES}
+    text = {language: translate_comments(part.text, language).strip("\n") for language in LANGUAGES}
+    parse(part, part.text)
     if len({ast.dump(parse(part, item)) for item in text.values()}) > 1:
         raise ValueError(f"line {part.line}: this code is not the same in both languages")
     return Cell("code", text, part.tags)
@@ -174,7 +175,8 @@ def pair(english: Part, chinese: Part | None) -> Cell:
         raise ValueError(f'line {english.line}: an lang="en" cell and its lang="zh" twin, with equal tags, go together')
     if english.kind == "code" and assigned_names(english) != assigned_names(chinese):
         raise ValueError(f"line {chinese.line}: the two languages must set the same names, in the same order")
-    return Cell(english.kind, {"en": english.text, "zh": chinese.text}, english.tags)
+    text: dict[Language, str] = {"en": english.text.strip("\n"), "zh": chinese.text.strip("\n")}
+    return Cell(english.kind, text, english.tags)
 
 
 def parse(part: Part, text: str) -> ast.Module:

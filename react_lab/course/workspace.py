@@ -55,13 +55,12 @@ def copy_lessons(lessons: Path, workspace: Path) -> None:
     copied = read_list(list_file)
     for lesson in sorted(lessons.glob("[ez][nh]/*.ipynb")):
         name = lesson.relative_to(lessons).as_posix()
-        content = lesson.read_bytes()
-        target = workspace / name
+        target, content = workspace / name, lesson.read_bytes()
         there = digest(target.read_bytes()) if target.exists() else None
-        if there in (None, copied.get(name)):
-            write(target, content)
-        if there in (None, copied.get(name), digest(content)):
+        if there in (None, copied.get(name), digest(content)):  # else it is the learner's
             copied[name] = digest(content)
+            if there != digest(content):
+                write(target, content)
     write(list_file, (json.dumps(copied, indent=1) + "\n").encode())
 
 
@@ -176,7 +175,8 @@ def serve(lesson: Path, *, browser: bool, port: int | None, announce: Callable[[
     server.initialize(argv=[])
     # Jupyter asks whether it shall really stop; here Ctrl-C simply stops.
     signal.signal(signal.SIGINT, lambda *_: server.stop(from_signal=True))
-    announce(f"http://{LOOPBACK}:{server.port}{address}?token={token}")
+    # The loop's first task is to listen; the address is told after that.
+    server.io_loop.add_callback(announce, f"http://{LOOPBACK}:{server.port}{address}?token={token}")
     server.start()
 
 

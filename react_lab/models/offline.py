@@ -108,7 +108,7 @@ def _usage(messages: Sequence[Message], reply: Reply) -> Usage:
     return Usage(len(TOKEN.findall(prompt)), len(TOKEN.findall(written)))
 
 
-TOKEN = re.compile(r"[㐀-鿿]|[^\W㐀-鿿]+")
+TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
 
 # -- plans ---------------------------------------------------------------------------------------------------
 
@@ -421,7 +421,7 @@ def _subject(card: Card) -> set[str]:
 
 
 def _subject_of(question: Question, card: Card) -> str:
-    """What a question is about, for a tool that takes a text: what is quoted, else the words that are not the tool's."""
+    """What a question is about, for a tool that takes a text: the quoted words, else those that are not the tool's."""
     if quoted := re.search(r"[\"“'‘「](.+?)[\"”'’」]", question.text):
         return quoted[1]
     text = question.text

@@ -14,9 +14,9 @@ from react_lab.language import Language, language_of
 
 # Words of a row mean the same to the stand-in, in both languages; the first one names the concept.
 CONCEPT_ROWS = """
-weather temperature warm warmer hot hotter cold colder cool degree 天气 气温 温度 温差 更热 更冷 更暖 多热 多冷 几度 多少度
+weather temperature warm warmer hot hotter cold colder cool degree 天气 气温 温度 温差 更热 更冷 更暖 几度 多少度
 born birth birthday birthdate old age aged young younger 出生 生于 年龄 多少岁 几岁 岁数 多大年纪 多大
-author create creator design designer invent inventor develop write wrote founder 作者 创建 设计 发明 创造 创始人 开发
+author create creator design designer invent inventor develop write wrote 作者 创建 设计 发明 创造 创始人 开发
 award win winner won laureate receive 得主 授予 颁给 获奖者 获奖 获得 赢得 发给
 high higher highest height tall taller elevation 海拔 高度 更高 多高
 area large larger largest bigger size 面积 更大
@@ -41,9 +41,12 @@ STOP_WORDS = set(
     altogether number pass passed year years end city country name named give list first us all so one ones come came
     get if not no more most value result equal use using let's two three compare""".split()
 )
-STOP_PHRASES = """请告诉我 请问 告诉我 哪个国家 哪个城市 哪座城市 哪座 哪一个 哪一年 哪个 哪里 哪些 哪位 哪年 哪国 哪 什么时候 什么 谁 是多少 多少 几个 几颗
-    怎么样 怎样 如何 今天 现在 目前 当前 此刻 一下 一共 总共 等于 之间 分别 平均 更 吗 呢 是 的 了 有 在 被 由 于 这 那 到 为 请 和 与 跟 或 还是
-    以及 年底 年末 年 叫 位 结果 比较""".split()
+STOP_PHRASES = """
+    请告诉我 请问 告诉我 哪个国家 哪个城市 哪座城市 哪座 哪一个 哪一年 哪个 哪里 哪些 哪位 哪年 哪国 哪
+    什么时候 什么 谁 是多少 多少 几个 几颗 怎么样 怎样 如何 今天 现在 目前 当前 此刻 一下 一共 总共 等于 之间
+    分别 平均 更 吗 呢 是 的 了 有 在 被 由 于 这 那 到 为 请 和 与 跟 或 还是 以及 年底 年末 年 叫 位 结果
+    比较
+""".split()
 
 OPERATIONS = {
     "sum": r"\b(?:sum|add|together|total|altogether)\b|之和|总和|加起来|一共|总共|合计|相加",
@@ -53,7 +56,7 @@ OPERATIONS = {
 COMPARISON = re.compile(
     r"\b(?:higher|taller|larger|bigger|longer|warmer|hotter|farther|more|greater|heavier|later|newer|younger"
     r"|lower|smaller|shorter|colder|cooler|nearer|fewer|less|lighter|older|earlier|first)\b"
-    r"|更[㐀-鿿]{1,2}?(?=[,?。些]|$)"
+    r"|更[\u3400-\u9fff]{1,2}?(?=[,?。些]|$)"
 )
 SMALLER_WINS = re.compile(
     r"lower|smaller|shorter|colder|cooler|nearer|fewer|less|lighter|older|earlier|first|[低小短冷近少轻早]"
@@ -124,7 +127,7 @@ def read_question(text: str) -> Question:
     )
 
 
-WORD_RUN = r"[㐀-鿿]+|[A-Za-zÀ-ÖØ-öø-ɏ0-9+#.'’-]+"
+WORD_RUN = r"[\u3400-\u9fff]+|[A-Za-zÀ-ÖØ-öø-ɏ0-9+#.'’-]+"
 
 # -- words ---------------------------------------------------------------------------------------------------
 
@@ -354,8 +357,8 @@ def sentences_in(observation: str) -> list[Sentence]:
 def best_sentence(wanted: Sequence[str], sentences: Iterable[Sentence], *, must_hold: str = "") -> Sentence | None:
     """The sentence that holds most of the wanted words; None if all passages hold too few.
 
-    What has to stand in sentence or heading: wanted numbers, wanted concepts (who asks for the author is not helped by a
-    sentence without one), and the name `must_hold`.
+    What has to stand in sentence or heading: wanted numbers, wanted concepts (who asks for the author is not helped
+    by a sentence without one), and the name `must_hold`.
     """
     best, best_score = None, 0.0
     for sentence in sentences:
@@ -363,7 +366,8 @@ def best_sentence(wanted: Sequence[str], sentences: Iterable[Sentence], *, must_
         held = text.union(title, words_of(sentence.passage)).intersection(wanted)
         musts = {word for word in wanted if word.isdigit() or word in ATTRIBUTES} | set(words_of(must_hold))
         score = len(text.intersection(wanted)) + 0.5 * len(title.intersection(wanted))
-        score += 2 * len(title.intersection(words_of(must_hold))) / max(len(title), 1)  # the entry of that very name
+        # the entry of that very name comes first
+        score += 2 * len(title.intersection(words_of(must_hold))) / max(len(title), 1)
         if musts <= text | title and len(held) >= 0.6 * len(wanted) and score > best_score:
             best, best_score = sentence, score
     return best

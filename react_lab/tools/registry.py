@@ -15,6 +15,7 @@ from typing import Any, Literal
 from react_lab.errors import ToolError
 from react_lab.messages import ToolCall, ToolResult
 from react_lab.tools.base import Schema, Tool, as_text
+from react_lab.tools.schema import problems
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what both Anthropic and OpenAI accept
 MAX_THREADS = 8
@@ -29,7 +30,6 @@ class ToolRegistry:
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
-        self._validators: dict[str, Any] = {}
         for item in tools:
             self.register(item)
 
@@ -140,22 +140,11 @@ class ToolRegistry:
         """What is wrong with a call, in words that a model can act on."""
         if call.name not in self._tools:
             return self._unknown(call.name)
-        errors = sorted(self._validator(call.name).iter_errors(call.arguments), key=lambda error: str(error.path))
-        if not errors:
+        found = problems(self._tools[call.name].parameters, call.arguments)
+        if not found:
             return None
-        told = "; ".join(
-            f"{error.json_path.removeprefix('$.')}: {error.message}".removeprefix("$: ") for error in errors
-        )
-        return (
-            f"{call.name} was not run, its arguments do not fit: {told}. It takes {signature(self._tools[call.name])}"
-        )
-
-    def _validator(self, name: str) -> Any:
-        if name not in self._validators:
-            from jsonschema import Draft202012Validator
-
-            self._validators[name] = Draft202012Validator(self._tools[name].parameters)
-        return self._validators[name]
+        takes = signature(self._tools[call.name])
+        return f"{call.name} was not run, its arguments do not fit: {'; '.join(found)}. It takes {takes}"
 
 
 def signature(item: Tool) -> str:
