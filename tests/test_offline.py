@@ -53,7 +53,7 @@ def ask(loop: str, question: str, registry: ToolRegistry | None = None) -> Trace
         ("What are the capitals of France and Germany?", "Berlin"),
         ("金和银的原子序数相差多少？", "= 32"),
         ("Multiply the atomic number of carbon by 12.", "= 72"),
-        ("How old was Geoffrey Hinton at the end of 2024?", "= 77"),
+        ("How old was Geoffrey Hinton at the end of 2024?", "77 = (2024 - 1947)"),
         ("Which is higher, K2 or Kangchenjunga?", "K2 is higher"),
         ("Who is the mayor of Paris?", "I don't know"),
         ("Who will win the Nobel Prize in Physics next year?", "I don't know"),

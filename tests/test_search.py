@@ -11,7 +11,7 @@ from react_lab.tools.search import MAX_RESULTS, search, terms, tokens
 
 def titles(query: str, limit: int = 3) -> list[str]:
     """The titles of what a query finds, without their alternatives in brackets."""
-    return [re.split("[(（:]", line)[0].strip() for line in re.findall(r"^\[\d+\] (.+)", search(query, limit), re.M)]
+    return [re.split("[(（:：]", line)[0].strip() for line in re.findall(r"^\[\d+\] (.+)", search(query, limit), re.M)]
 
 
 @pytest.mark.parametrize(

@@ -220,10 +220,8 @@ def compare(question: Question, kit: Kit, special: str | None) -> Plan:
         wishes = [Wish(special, kit.arguments(special, question, entity=name)) for name in names]
     else:
         wishes = [kit.searching(f"{name} {topic}".strip()) for name in names]
-    results = yield (
-        say["look"].format(("、" if question.language == "zh" else ", ").join(w.key for w in wishes)),
-        wishes,
-    )
+    wanted = COMMA[question.language].join(str(value) for wish in wishes for value in wish.arguments.values())
+    results = yield say["look"].format(wanted), wishes
     found = [_value_of(name, question, result, special) for name, result in zip(names, results, strict=True)]
     known = [(name, value, sentence) for name, (value, sentence) in zip(names, found, strict=True) if sentence]
     if len(known) < len(names):
@@ -285,16 +283,15 @@ def add_ages(question: Question, kit: Kit, year: str) -> Plan:
     if not births:
         return say["unknown"]
     terms = [f"({year} - {_year(s.text)})" for s in births]
+    told = " ".join(birth.text for birth in births)
     if question.operation == "sum" or len(terms) == 1:
         expression = " + ".join(terms)
         total = yield from calculate(question, expression, kit)
-        answer = f"{expression} = {total}"
-    else:
-        answer = ""
-        for term, birth in zip(terms, births, strict=True):
-            age = yield from calculate(question, term, kit)
-            answer += f"{age}: {birth.text} "
-    return f"{answer} ({' '.join(s.text for s in births)})" + _sources(births, question.language)
+        return f"{total} = {expression} ({told})" + _sources(births, question.language)
+    ages = []
+    for term in terms:
+        ages.append((yield from calculate(question, term, kit)) + f" = {term}")
+    return f"{COMMA[question.language].join(ages)} ({told})" + _sources(births, question.language)
 
 
 def _year(text: str) -> str:

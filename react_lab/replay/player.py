@@ -16,6 +16,9 @@ from react_lab.replay.page import PLAYER_CSS, PLAYER_JS, to_page
 from react_lab.replay.story import Story, as_text, story, tell
 from react_lab.trace import Trace
 
+# In a reopened notebook: the output of JupyterLab that says "Error displaying widget: model not found".
+LOST_PLAYER = ".jp-OutputArea-child:has(> .jp-OutputArea-output:not([data-mime-type])):not(:has(.react-lab-player))"
+
 
 def replay(trace: Trace, *, lang: str | None = None) -> Player:
     """Show a run in the notebook.
@@ -50,11 +53,13 @@ class Player(anywidget.AnyWidget):
         return {**data, "text/html": self._copy, "text/plain": self._text}, metadata
 
     def _ipython_display_(self) -> None:
-        copy_id, summary = f"copy-{uuid.uuid4().hex}", html.escape(self._words["copy"])
+        """Two outputs, of which a person sees one: the player, or what takes its place, and the folded copy."""
+        name, summary = f"copy-{uuid.uuid4().hex}", html.escape(self._words["copy"])
         live, _ = self._repr_mimebundle_()
         # This HTML is shown only where the widget is not, and then the folded copy would be one too many.
-        live["text/html"] = f"<style>#{copy_id} {{ display: none }}</style>{self._copy}"
-        folded = f'<details id="{copy_id}"><summary>{summary}</summary>{self._copy}</details>'
+        live["text/html"] = f"<style>#{name} {{ display: none }}</style>{self._copy}"
+        hide = f"<style>{LOST_PLAYER}:has(+ * #{name}) {{ display: none }}</style>"
+        folded = f'{hide}<details id="{name}"><summary>{summary}</summary>{self._copy}</details>'
         for output in (live, {"text/html": folded, "text/plain": self._words["copy"]}):
             display(output, raw=True)  # type: ignore[no-untyped-call]
 

@@ -302,7 +302,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "fork": "A fork of run {id} at step {step}.",
         "no_steps": "The run ended before the model replied.",
         "transcript": "Read it as text",
-        "copy": "Step through this run without a kernel",
+        "copy": "A copy of this run that needs no kernel",
         "keys": "left/right: step   up/down: scroll   p: prompt   r: raw reply   q: quit",
     },
     "zh": {
@@ -352,7 +352,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "fork": "从运行 {id} 的第 {step} 步分出的分支。",
         "no_steps": "模型还没有回复，运行就结束了。",
         "transcript": "以文字阅读",
-        "copy": "没有内核也能逐步回放这次运行",
+        "copy": "这次运行的副本，无需内核",
         "keys": "左/右：步进   上/下：滚动   p：提示词   r：原始回复   q：退出",
     },
 }

@@ -66,6 +66,8 @@ class Passage:
     source: str
 
     def __str__(self) -> str:
+        if language_of(self.text) == "zh":
+            return f"{self.title}：{self.text}\n来源：{self.source}"
         return f"{self.title}: {self.text}\nSource: {self.source}"
 
 
