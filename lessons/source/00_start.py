@@ -63,8 +63,7 @@ print(agent.registry.describe())
 # Below stand the agent's three tools, in the very words that the model gets to read.
 
 # %% [markdown] lang="zh"
-# 第一行是模型的名字。没有密钥时是 `offline`，一个**离线替身**：几百行规则，表现得像一个小模型。它不是语言模型，
-# 规则管不到的地方它会直说。如果把密钥写进名为 `.env` 的文件，同样的单元格就会由真实模型来运行。
+# 第一行是模型的名字。没有密钥时是 `offline`，一个**离线替身**：几百行规则，表现得像一个小模型。它不是语言模型，规则管不到的地方它会直说。如果把密钥写进名为 `.env` 的文件，同样的单元格就会由真实模型来运行。
 #
 # 下面是智能体的三个工具，模型读到的就是这些文字，一字不差。
 
@@ -147,8 +146,7 @@ guess, trace.answer
 # %% [markdown] lang="zh"
 # ## 逐步回放
 #
-# 每次运行都会留下一份**轨迹**（trace）：发送过、写下过、返回过的一切。下面的播放器可以一步步往前走，也可以往回退。
-# 用按钮，或者点一下播放器再用方向键。
+# 每次运行都会留下一份**轨迹**（trace）：发送过、写下过、返回过的一切。下面的播放器可以一步步往前走，也可以往回退。用按钮，或者点一下播放器再用方向键。
 #
 # 找出三样东西：
 #
@@ -189,8 +187,7 @@ replay(trace, lang=language)
 # %% [markdown] lang="zh"
 # ## 改动它看到的内容
 #
-# 智能体是*知道*得主的年龄，还是工具说什么它就信什么？来试一试。取同一次运行，在观察结果里让其中一位年轻十岁，
-# 再让智能体从那里继续。
+# 智能体是*知道*得主的年龄，还是工具说什么它就信什么？来试一试。取同一次运行，在观察结果里让其中一位年轻十岁，再让智能体从那里继续。
 #
 # 现在它会回答什么？
 
@@ -218,8 +215,7 @@ replay(changed, lang=language)
 # %% [markdown] lang="zh"
 # 答案跟着观察结果走了。已经记录的内容没有重新运行：分支从轨迹里取用第一步，只就后面的部分去问模型。
 #
-# 这是一把双刃剑。工具告诉智能体什么，它就好到什么程度；错误的观察会得出错误的答案，而且看上去同样肯定。
-# 所以每次运行都保留来源，所以你要学会读轨迹。
+# 这是一把双刃剑。工具告诉智能体什么，它就好到什么程度；错误的观察会得出错误的答案，而且看上去同样肯定。所以每次运行都保留来源，所以你要学会读轨迹。
 
 # %% [markdown] lang="en"
 # ## Write the note
@@ -230,13 +226,13 @@ replay(changed, lang=language)
 # %% [markdown] lang="zh"
 # ## 写成笔记
 #
-# 运行结束后可以发布。这里把它写成一个 Markdown 文件，里面有答案、查到的内容、来源和每一步；以后你会把同样的笔记发到
-# Notion。把这一格运行两遍：第二遍什么都不会变。
+# 运行结束后可以发布。这里把它写成一个 Markdown 文件，里面有答案、查到的内容、来源和每一步；以后你会把同样的笔记发到Notion。把这一格运行两遍：第二遍什么都不会变。
 
 # %%
 from pathlib import Path
 
 from IPython.display import Markdown
+
 from react_lab_exporters.markdown import MarkdownExporter
 
 (note,) = MarkdownExporter().publish([trace], to="notes")
@@ -265,8 +261,7 @@ Markdown(Path(note.target).read_text(encoding="utf-8").split("---", 2)[2])
 #
 # 在后面的课里，你会自己动手把这一切搭建出来，一次一个部分。
 #
-# 走之前，问一个你自己的问题吧。它能查诺贝尔奖、国家、化学元素、行星、山脉、河流、编程语言和有关智能体的论文；
-# 会计算；而它的天气数据是编的示例。
+# 走之前，问一个你自己的问题吧。它能查诺贝尔奖、国家、化学元素、行星、山脉、河流、编程语言和有关智能体的论文；会计算；而它的天气数据是编的示例。
 
 # %% lang="en"
 my_question = "Which is higher, K2 or Kangchenjunga, and by how many metres?"

@@ -288,9 +288,10 @@ def add_ages(question: Question, kit: Kit, year: str) -> Plan:
         expression = " + ".join(terms)
         total = yield from calculate(question, expression, kit)
         return f"{total} = {expression} ({told})" + _sources(births, question.language)
-    ages = []
+    ages: list[str] = []
     for term in terms:
-        ages.append((yield from calculate(question, term, kit)) + f" = {term}")
+        age = yield from calculate(question, term, kit)
+        ages.append(f"{age} = {term}")
     return f"{COMMA[question.language].join(ages)} ({told})" + _sources(births, question.language)
 
 
