@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeVar
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -117,4 +117,4 @@ def set_fields(data: ToolCall | ToolResult | Usage) -> dict[str, Any]:
 
 def known_fields(cls: type[T], data: Mapping[str, Any]) -> T:
     """The inverse of `set_fields`; fields that this version does not know are ignored."""
-    return cls(**{item.name: data[item.name] for item in fields(cls) if item.name in data})
+    return cls(**{name: data[name] for name in cls.__dataclass_fields__ if name in data})

@@ -59,6 +59,7 @@ class Trace:
         self.listener = listener
         self._by_step: dict[int, list[Event]] = {}
         self._file: IO[str] | None = None
+        self._secrets = known_secrets()
         for event in events:
             self._keep(event)
 
@@ -79,7 +80,7 @@ class Trace:
 
     def append(self, event: str, **fields: Any) -> None:
         """Record an event: in memory, in the file if there is one, and with the listener."""
-        line = redact(json.dumps({"event": event, **fields}, ensure_ascii=False, default=str))
+        line = redact(to_json({"event": event, **fields}), self._secrets)
         recorded: Event = json.loads(line)
         self._keep(recorded)
         if self._file is None and self.path is not None:
@@ -112,7 +113,7 @@ class Trace:
         part = target.with_name(target.name + ".part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text("".join(to_line(event) for event in self.events), encoding="utf-8", newline="\n")
+            part.write_text("".join(to_json(event) + "\n" for event in self.events), encoding="utf-8", newline="\n")
             part.replace(target)
         except OSError as error:
             raise ConfigurationError(f"can't write {target}: {error.strerror}") from error
@@ -212,8 +213,8 @@ class Trace:
     @property
     def usage(self) -> Usage | None:
         """Tokens of all replies; None where no reply was counted."""
-        counted = [step.usage for step in self.steps if step.usage is not None]
-        return sum(counted[1:], start=counted[0]) if counted else None
+        counted = [event["usage"] for event in self.events if event["event"] == "reply" and event.get("usage")]
+        return sum((known_fields(Usage, usage) for usage in counted), start=Usage()) if counted else None
 
     @property
     def seconds(self) -> float:
@@ -316,8 +317,7 @@ def _event(path: Path, number: int, line: bytes) -> Event:
     return event
 
 
-def to_line(event: Event) -> str:
-    return json.dumps(event, ensure_ascii=False) + "\n"
+to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode  # made once: json.dumps would make it every time
 
 
 def now() -> str:
@@ -354,9 +354,14 @@ KEY_VARIABLE = re.compile(r"(API_KEY|AUTH_TOKEN|NOTION_TOKEN)$")
 SECRET_TEXT = re.compile(r"(?i)(authorization\W{1,6}(?:bearer\s+)?|x-api-key\W{1,6}|[?&]api_?key=)[^\s\"'&\\]+")
 
 
-def redact(text: str) -> str:
-    """The text without the values of key variables, `Authorization` headers and keys in addresses."""
-    for name, value in os.environ.items():
-        if len(value) >= 8 and KEY_VARIABLE.search(name):
-            text = text.replace(value, f"[{name}]")
+def known_secrets() -> dict[str, str]:
+    """The values of the key variables, each with the text that is written in its place."""
+    keys = {value: f"[{name}]" for name, value in os.environ.items() if KEY_VARIABLE.search(name)}
+    return {value: shown for value, shown in keys.items() if len(value) >= 8}
+
+
+def redact(text: str, secrets: Mapping[str, str]) -> str:
+    """The text without known secrets, `Authorization` headers and keys in addresses."""
+    for value, shown in secrets.items():
+        text = text.replace(value, shown)
     return SECRET_TEXT.sub(r"\1[redacted]", text)

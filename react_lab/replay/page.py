@@ -42,7 +42,7 @@ def to_page(trace: Trace, lang: str | None = None) -> str:
 <style>
 :root {{ color-scheme: light dark; }}
 body {{ margin: 1rem; }}
-.react-lab-player {{ margin: auto; }}
+body > section.react-lab-player {{ margin: auto; }}
 {PLAYER_CSS.read_text(encoding="utf-8")}</style>
 </head>
 <body>

@@ -1,0 +1,169 @@
+"""What there is to show of a trace."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from react_lab import ModelError, Reply, ScriptedModel, ToolCall, ToolRegistry, ToolUseAgent, Trace, Usage, tool
+from react_lab.replay.story import WORDS, as_text, readable, story, tell
+
+
+@tool
+def height(of: str) -> str:
+    """How tall something is."""
+    if of == "?":
+        raise RuntimeError("no such lighthouse")
+    return f"{of}: 77 m. https://almanac.example/{of}"
+
+
+def call(of: str) -> Reply:
+    return Reply(f"I look up {of}.", tool_calls=(ToolCall("c1", "height", {"of": of}),), usage=Usage(100, 20))
+
+
+def agent(*replies: Reply | str, model: str = "scripted") -> ToolUseAgent:
+    return ToolUseAgent(ScriptedModel(replies, name=model), ToolRegistry([height]), max_steps=200)
+
+
+def run(*replies: Reply | str, question: str = "How tall is it?", model: str = "scripted") -> Trace:
+    return agent(*replies, model=model).run(question)
+
+
+def test_the_head_of_a_story_says_who_was_asked_what_and_how_it_ended() -> None:
+    told = story(run(call("Genoa"), Reply("77 m", usage=Usage(200, 5, cached_tokens=90))))
+    assert (told["question"], told["language"]) == ("How tall is it?", "en")
+    assert (told["agent"], told["model"], told["outcome"]) == ("ToolUseAgent", "scripted", "answered")
+    assert (told["answer"], told["sources"]) == ("77 m", ["https://almanac.example/Genoa"])
+    assert told["usage"] == {"input": 300, "output": 25, "cached": 90}
+
+
+def test_a_step_holds_thought_call_observation_and_the_raw_reply() -> None:
+    first, last = story(run(call("Genoa"), "77 m"))["steps"]
+    assert first["thought"] == first["reply"] == "I look up Genoa."
+    assert (first["calls"][0]["name"], first["calls"][0]["arguments"]) == ("height", '{"of": "Genoa"}')
+    assert first["calls"][0]["result"]["content"] == "Genoa: 77 m. https://almanac.example/Genoa"
+    assert (first["answer"], last["answer"], last["calls"]) == (None, "77 m", [])
+
+
+def test_a_prompt_is_the_first_messages_of_the_story_exactly_as_sent() -> None:
+    trace = run(call("Genoa"), call("Pharos"), "77 m")
+    told = story(trace)
+    for step in told["steps"]:
+        sent = trace.prompt_at(step["number"])
+        shown = told["messages"][: step["prompt"]]
+        assert [message["role"] for message in shown] == [message.role for message in sent]
+        assert [message["text"] for message in shown] == [message.text for message in sent]
+    assert [(step["prompt"], step["new"]) for step in told["steps"]] == [(2, 2), (4, 2), (6, 2)]
+
+
+def test_what_was_said_before_the_question_belongs_to_the_first_prompt() -> None:
+    before = run("Hello!", question="Hi").prompt_at(1)[1:]
+    told = story(agent("77 m").run("How tall is it?", history=before))
+    assert (told["steps"][0]["prompt"], told["steps"][0]["new"]) == (3, 3)
+    assert [message["text"] for message in told["messages"][1:]] == ["Hi", "How tall is it?"]
+
+
+def test_a_story_grows_with_the_length_of_a_run_and_not_with_its_square() -> None:
+    short, long = (len(json.dumps(story(run(*[call("x" * 500)] * steps, "done")))) for steps in (40, 160))
+    assert long < 4.1 * short
+
+
+def test_an_error_keeps_its_traceback_for_the_person() -> None:
+    result = story(run(call("?"), "unknown"))["steps"][0]["calls"][0]["result"]
+    assert result["is_error"]
+    assert result["content"] == "Error: RuntimeError: no such lighthouse"
+    assert "Traceback" in result["traceback"]
+
+
+def test_a_fork_names_its_parent_and_marks_what_was_changed() -> None:
+    parent = run(call("Genoa"), "77 m")
+    fork = agent("unused", "80 m").resume(parent.fork(1, observation="Genoa: 80 m"))
+    told = story(fork)
+    assert told["parent"] == {"id": parent.id, "step": 1}
+    assert told["steps"][0]["calls"][0]["result"]["changed"]
+    assert told["messages"][3]["results"][0]["content"] == "Genoa: 80 m"
+    assert f"A fork of run {parent.id} at step 1." in as_text(tell(told, "en"))
+    assert "Observation · changed by hand" in as_text(tell(told, "en"))
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "stand-in"), ("zh", "离线替身")])
+def test_the_offline_stand_in_is_called_one(language: Any, words: str) -> None:
+    assert any(words in line for line in tell(story(run("Hi", model="offline")), language)["lines"])
+    assert not any(words in line for line in tell(story(run("Hi")), language)["lines"])
+
+
+def test_a_run_without_any_reply_says_so() -> None:
+    trace = agent().start("How tall is it?")
+    with pytest.raises(ModelError):
+        agent().resume(trace)
+    told = story(trace)
+    assert (told["outcome"], told["steps"], told["messages"]) == ("error", [], [])
+    assert tell(told, "en")["lines"][-1] == "The run ended before the model replied."
+
+
+def test_a_call_that_was_not_run_says_so() -> None:
+    trace = run(call("Genoa"), "77 m")
+    interrupted = Trace([event for event in trace.events if event["event"] in ("run", "request", "reply", "parse")][:4])
+    told = story(interrupted)
+    assert told["steps"][0]["calls"][0]["result"] is None
+    assert "Observation · not run" in as_text(tell(told, "en"))
+
+
+def test_tokens_that_nobody_counted_are_not_shown_as_zero() -> None:
+    told = tell(story(run("77 m")), "en")
+    assert told["lines"] == ["ToolUseAgent · scripted · answered · 0.00 s"]
+
+
+def test_reasons_and_reminders_are_told() -> None:
+    text = as_text(tell(story(run("", "", "")), "en"))
+    assert "failed" in text
+    assert "3 replies in a row could not be read" in text
+    assert "Reminder\n  Your reply was empty." in text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain 中文 \t tab\nline", "plain 中文 \t tab\nline"),
+        ("\r\n", "\n"),
+        ("\x1b[31mred\x07", "\\x1b[31mred\\x07"),
+        ("\x9b2J and \x7f", "\\x9b2J and \\x7f"),
+        ("safe\u202etxt.exe", "safe\\u202etxt.exe"),
+        ("half \ud83d", "half \\ud83d"),
+        ("whole 😀", "whole 😀"),
+    ],
+)
+def test_control_characters_are_spelled_out(text: str, shown: str) -> None:
+    assert readable(text) == shown
+
+
+def test_every_text_of_a_story_can_be_shown_and_saved() -> None:
+    bad = "\x1b]0;title\x07 \ud800 \u202e"
+    reply = Reply(bad, thought=bad, tool_calls=(ToolCall("c1", "height", {"of": bad}),))
+    told = tell(story(run(reply, bad, question="?" + bad)), "en")
+    told["interface"] = {}
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\ud800]", json.dumps(told, ensure_ascii=False))
+    assert json.dumps(told, ensure_ascii=False).encode()
+
+
+def test_arguments_that_json_does_not_know_stay_text() -> None:
+    reply = Reply("", tool_calls=(ToolCall("c1", "height", {"of": float("nan")}),))
+    told = story(run(reply, "no"))
+    assert told["steps"][0]["calls"][0]["arguments"] == '{"of": NaN}'
+    json.dumps(told, allow_nan=False)
+
+
+def test_long_arguments_take_a_line_each() -> None:
+    reply = Reply("", tool_calls=(ToolCall("c1", "height", {"of": "x" * 80}),))
+    assert story(run(reply, "no"))["steps"][0]["calls"][0]["arguments"].startswith('{\n  "of": "xxx')
+
+
+def test_both_languages_have_the_same_words_with_the_same_gaps() -> None:
+    def gaps(text: str) -> list[str]:
+        return sorted(re.findall(r"\{\w+", text))
+
+    assert WORDS["en"].keys() == WORDS["zh"].keys()
+    assert all(gaps(WORDS["en"][key]) == gaps(WORDS["zh"][key]) for key in WORDS["en"])

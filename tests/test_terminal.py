@@ -1,0 +1,174 @@
+"""The player in a terminal."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.utils import get_cwidth
+
+from react_lab.replay.terminal import TerminalPlayer, application, print_trace, replay_in_terminal, wrap
+from tests.browser.runs import calling, lighthouse, lighthouse_in_chinese, long_run, run
+
+
+def shown(player: TerminalPlayer, columns: int = 80, rows: int = 40) -> str:
+    return "\n".join(text for _, text in player.screen(columns, rows))
+
+
+def test_the_arrow_keys_step_forward_and_back() -> None:
+    player = TerminalPlayer(lighthouse())
+    assert "Step 1 of 3" in shown(player)
+    player.press("right")
+    assert "The search failed." in shown(player)
+    player.press("left")
+    assert "I look up its height first." in shown(player)
+    player.press("left")
+    assert "Step 1 of 3" in shown(player)
+
+
+def test_home_and_end_go_to_the_first_and_the_last_step() -> None:
+    player = TerminalPlayer(lighthouse())
+    player.press("end")
+    player.press("right")
+    assert "Step 3 of 3" in shown(player)
+    assert "Sources\n  https://almanac.example/lanterna" in shown(player)
+    player.press("home")
+    assert "Step 1 of 3" in shown(player)
+
+
+def test_prompt_and_raw_reply_unfold() -> None:
+    player = TerminalPlayer(lighthouse())
+    player.press("right")
+    assert "[tool" not in shown(player, rows=200)
+    player.press("p")
+    player.press("r")
+    text = shown(player, rows=200)
+    assert "Prompt as sent · 4 messages, 2 new" in text
+    assert "[user]\n  How tall is the Lighthouse of Genoa in feet?" in text
+    assert "[tool · new]\n  search: Error: RuntimeError" in text
+    assert text.count("The search failed.") == 2
+    player.press("p")
+    assert "[user]" not in shown(player, rows=200)
+
+
+def test_a_step_that_is_longer_than_the_screen_scrolls_to_its_end() -> None:
+    player = TerminalPlayer(long_run(2))
+    assert re.search(r" \d+/\d+ --|-- *\d+/\d+ $", shown(player, rows=20).splitlines()[-2])
+    first = shown(player, rows=20)
+    for _ in range(20):
+        player.press("pagedown")
+    assert "0001 0001" in shown(player, rows=20)
+    assert shown(player, rows=20) != first
+    player.press("right")
+    assert "Step 2 of 2" in shown(player, rows=20)
+
+
+@pytest.mark.parametrize("columns", [20, 33, 80])
+def test_no_row_is_wider_than_the_screen_and_no_screen_is_higher(columns: int) -> None:
+    for trace in (lighthouse(), lighthouse_in_chinese(), long_run(3)):
+        player = TerminalPlayer(trace)
+        player.press("p")
+        screen = player.screen(columns, 24)
+        assert len(screen) == 24
+        assert max(get_cwidth(text) for _, text in screen) <= columns
+
+
+def test_the_controls_are_in_the_language_of_the_person() -> None:
+    text = shown(TerminalPlayer(lighthouse_in_chinese(), lang="zh"))
+    assert "第 1 步，共 2 步" in text
+    assert "思考\n  我先查热那亚灯塔的高度。" in text
+    assert "由离线替身作答" in text
+
+
+def test_a_run_without_steps_can_be_looked_at() -> None:
+    trace = lighthouse()
+    trace.events[1:] = []
+    trace._by_step.clear()
+    player = TerminalPlayer(trace)
+    player.press("end")
+    assert "The run ended before the model replied." in shown(player)
+
+
+def test_escape_sequences_of_a_model_never_reach_the_terminal() -> None:
+    bad = "\x1b]0;owned\x07\x1b[2J\x9b31m"
+    trace = run(bad, [calling(bad, ("echo", {"text": bad})), bad])
+    player = TerminalPlayer(trace)
+    printed = io.StringIO()
+    print_trace(trace, printed)
+    for text in (shown(player), printed.getvalue()):
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
+        assert "\\x1b]0;owned\\x07" in text
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "ascii", "utf-8"])
+def test_a_console_that_lacks_characters_prints_all_the_same(encoding: str) -> None:
+    trace = run("灯塔有多高？😀", ["77 米 — ½ 😀"])
+    raw = io.BytesIO()
+    console = io.TextIOWrapper(raw, encoding=encoding, errors="strict")
+    print_trace(trace, console, lang="zh")
+    console.flush()
+    assert "77 " in raw.getvalue().decode(encoding)
+
+
+def test_the_whole_run_is_printed_where_nobody_can_press_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    replay_in_terminal(lighthouse(), lang="en")
+    printed = capsys.readouterr().out
+    assert [line for line in printed.splitlines() if line.startswith("===")] == [
+        line for line in printed.splitlines() if re.match(r"=== Step [123] of 3 · ", line)
+    ]
+    assert 'Action\n  search {"query": "Lanterna of Genoa"}\n\nObservation\n  Lighthouse of Genoa\n  77 m' in printed
+    assert "Answer\n  77 m, about 253 feet." in printed
+
+
+def test_rows_break_between_words_and_anywhere_in_chinese() -> None:
+    assert list(wrap("one two three", 8)) == ["one two ", "three"]
+    assert list(wrap("灯塔灯塔灯", 4)) == ["灯塔", "灯塔", "灯"]
+    assert list(wrap("x" * 10, 4)) == ["xxxx", "xxxx", "xx"]
+    assert list(wrap("", 4)) == [""]
+
+
+def test_the_program_takes_keys_and_ends_with_q() -> None:
+    player = TerminalPlayer(lighthouse())
+    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
+        keyboard.send_text("\x1b[C\x1b[Cq")
+        application(player).run()
+    assert player.number == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_it_works_in_a_real_terminal(tmp_path: Path) -> None:
+    import pty
+
+    path = lighthouse().save(tmp_path / "run.jsonl")
+    code = (
+        "import sys; from react_lab.trace import Trace; from react_lab.replay.terminal import replay_in_terminal\n"
+        "replay_in_terminal(Trace.load(sys.argv[1]), lang='en')"
+    )
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ["TERM"] = "xterm"
+        os.execv(sys.executable, [sys.executable, "-c", code, str(path)])
+    screen = read_until(terminal, b"I look up its height first.")
+    os.write(terminal, b"\x1b[C")
+    screen += read_until(terminal, b"The search failed.")
+    os.write(terminal, b"q")
+    read_until(terminal, b"\x1b[?1049l")
+    assert os.waitpid(process, 0)[1] == 0
+    assert b"Step 1 of 3" in screen
+
+
+def read_until(terminal: int, text: bytes) -> bytes:
+    """What a terminal shows up to a text. An error ends the wait: the program is gone."""
+    seen, deadline = b"", time.monotonic() + 20
+    while text not in seen and time.monotonic() < deadline:
+        seen += os.read(terminal, 65536)
+    assert text in seen, seen
+    return seen
