@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
-from importlib.metadata import entry_points
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,12 +29,26 @@ from react_lab.trace import Trace
 
 app = typer.Typer(
     name="react-lab",
-    help="Learn how LLM agents work by building one. 动手搭建一个智能体，弄懂它如何工作。",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-tools_app = typer.Typer(help="The tools, as a model sees them. 模型看到的工具。", invoke_without_command=True)
+tools_app = typer.Typer(help="The tools, as a model sees them · 模型看到的工具。", invoke_without_command=True)
 app.add_typer(tools_app, name="tools")
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"react-lab {version('react-lab')}")
+        raise typer.Exit
+
+
+@app.callback()
+def react_lab(
+    _: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version · · 版本")
+    ] = False,
+) -> None:
+    """Learn how LLM agents work by building one · 动手搭建一个智能体，弄懂它如何工作"""
 
 
 class Mode(StrEnum):
@@ -48,20 +62,22 @@ class Lang(StrEnum):
 
 
 ModelName = Annotated[
-    str | None, typer.Option("--model", metavar="M", help="offline, scripted:FILE, anthropic:NAME, openai:NAME 模型")
+    str | None, typer.Option("--model", metavar="M", help="offline, scripted:FILE, anthropic:NAME, openai:NAME · 模型")
 ]
-ModeName = Annotated[Mode | None, typer.Option("--mode", help="The loop: text ReAct or native tool calls. 循环方式")]
-MaxSteps = Annotated[int, typer.Option("--max-steps", min=1, help="Turns before the run ends without answer. 步数上限")]
-Language = Annotated[Lang | None, typer.Option("--lang", help="Language of what is printed. 界面语言")]
-TraceFile = Annotated[Path, typer.Argument(metavar="TRACE", help="A file of a run. 轨迹文件")]
+ModeName = Annotated[Mode | None, typer.Option("--mode", help="The loop: text ReAct or native tool calls · 循环方式")]
+MaxSteps = Annotated[
+    int, typer.Option("--max-steps", min=1, help="Turns before the run ends without answer · 步数上限")
+]
+Language = Annotated[Lang | None, typer.Option("--lang", help="Language of what is printed · 界面语言")]
+TraceFile = Annotated[Path, typer.Argument(metavar="TRACE", help="A file of a run · 轨迹文件")]
 
 
 @app.command()
 def lab(
     lang: Language = None,
-    folder: Annotated[Path, typer.Option("--dir", help="The workspace. 工作区")] = Path("react-lab-workspace"),
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address. 只显示地址")] = False,
-    port: Annotated[int | None, typer.Option("--port", help="Where to listen. 端口")] = None,
+    folder: Annotated[Path, typer.Option("--dir", help="The workspace · 工作区")] = Path("react-lab-workspace"),
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address · 只显示地址")] = False,
+    port: Annotated[int | None, typer.Option("--port", help="Where to listen · 端口")] = None,
 ) -> None:
     """Open the lessons in JupyterLab; your edits are never overwritten · 在 JupyterLab 中打开课程"""
     from react_lab.course.workspace import lab as open_lab
@@ -71,13 +87,13 @@ def lab(
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out. 问题")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out · 问题")],
     model: ModelName = None,
     mode: ModeName = None,
     max_steps: MaxSteps = 10,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print the answer alone. 只显示答案")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object. 输出 JSON")] = False,
-    save: Annotated[Path | None, typer.Option("--save", metavar="FILE", help="The trace's file. 轨迹保存到")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print the answer alone · 只显示答案")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object · 输出 JSON")] = False,
+    save: Annotated[Path | None, typer.Option("--save", metavar="FILE", help="The trace's file · 轨迹文件")] = None,
     lang: Language = None,
 ) -> None:
     """Ask one question and watch how it is answered · 提一个问题，看它如何得出答案"""
@@ -113,6 +129,7 @@ def chat(model: ModelName = None, mode: ModeName = None, max_steps: MaxSteps = 1
     agent = make_agent(load_model(model), mode, max_steps)
     view = console.LiveView(interface_language(lang), agent.model.name)
     history: list[Message] = []
+    print(view.words["chat"].format(agent.model.name))
     while (question := read_line("> ")) not in ("quit", "exit"):
         if not question:
             continue
@@ -123,16 +140,16 @@ def chat(model: ModelName = None, mode: ModeName = None, max_steps: MaxSteps = 1
             console.complain(str(error))
             continue
         view.finish(trace)
-        if trace.answer is None:
+        if trace.answer is not None:
+            history += [Message("user", question), Message("assistant", trace.answer)]
+        elif trace.outcome != "interrupted":
             console.complain(view.words["no answer"].format(trace.outcome, trace.reason))
-            continue
-        history += [Message("user", question), Message("assistant", trace.answer)]
 
 
 @app.command()
 def replay(
     trace: TraceFile,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page instead. 写成网页")] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page instead · 写成网页")] = None,
     lang: Language = None,
 ) -> None:
     """Step through a run with the arrow keys · 用方向键逐步回放"""
@@ -153,10 +170,10 @@ def replay(
 
 @app.command()
 def publish(
-    traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Files of runs. 轨迹文件")],
+    traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Files of runs · 轨迹文件")],
     to: Annotated[str, typer.Option("--to", help="markdown")] = "markdown",
-    out: Annotated[str | None, typer.Option("--out", metavar="WHERE", help="Folder or page. 写到哪里")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done. 只说明，不写入")] = False,
+    out: Annotated[str | None, typer.Option("--out", metavar="WHERE", help="Folder or page · 写到哪里")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done · 只说明，不写入")] = False,
 ) -> None:
     """Publish finished runs as notes; running it again changes nothing · 把运行结果发布为笔记"""
     exporters = {entry.name: entry for entry in entry_points(group="react_lab.exporters")}
@@ -170,7 +187,7 @@ def publish(
 
 
 @app.command()
-def models(as_json: Annotated[bool, typer.Option("--json", help="As JSON. 输出 JSON")] = False) -> None:
+def models(as_json: Annotated[bool, typer.Option("--json", help="As JSON · 输出 JSON")] = False) -> None:
     """The models that can be asked, and whether their key is set · 可用的模型"""
     read_dotenv()
     rows = [{"model": "offline", "key": None, "ready": True}]
@@ -187,7 +204,7 @@ def models(as_json: Annotated[bool, typer.Option("--json", help="As JSON. 输出
 
 @tools_app.callback()
 def tools(
-    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Their schemas. 输出 JSON")] = False
+    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Their schemas · 输出 JSON")] = False
 ) -> None:
     """The tools, as a model sees them · 模型看到的工具"""
     if context.invoked_subcommand is None:
@@ -214,7 +231,7 @@ def call_tool(
 
 @app.command()
 def doctor(
-    live: Annotated[bool, typer.Option("--live", help="Ask the model something. 实际提问一次")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Ask the model something · 实际提问一次")] = False,
     lang: Language = None,
 ) -> None:
     """What is installed, which model would answer, what to do next · 检查安装与配置"""

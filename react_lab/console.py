@@ -30,6 +30,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "answer": "Answer: ",
         "sources": "Sources: ",
         "trace": "Trace: {}  (step through it: react-lab replay {})",
+        "chat": "Talking with {}. quit, exit or Ctrl-D leaves; Ctrl-C stops an answer.",
         "thinking": "{} is thinking",
         "stand-in": "Answered by the offline stand-in (a few rules, no language model). "
         "With a key a real model answers; see react-lab doctor.",
@@ -44,6 +45,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "answer": "答案：",
         "sources": "来源：",
         "trace": "轨迹：{}（逐步回放：react-lab replay {}）",
+        "chat": "正在与 {} 对话。输入 quit、exit 或按 Ctrl-D 离开；Ctrl-C 停止当前回答。",
         "thinking": "{} 正在思考",
         "stand-in": "以上由离线替身作答（几条规则，不是语言模型）。设置密钥后由真实模型作答，见 react-lab doctor。",
         "no answer": "没有答案（{}）：{}",

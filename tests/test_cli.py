@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,10 @@ def test_without_arguments_the_help_is_shown() -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert "Usage: react-lab" in result.stdout
     assert "提一个问题" in result.stdout
+
+
+def test_the_version_is_the_packages_own() -> None:
+    assert run("--version").stdout == f"react-lab {version('react-lab')}\n"
 
 
 def test_tools_are_shown_as_a_model_sees_them() -> None:
