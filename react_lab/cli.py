@@ -32,7 +32,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-tools_app = typer.Typer(help="The tools, as a model sees them · 模型看到的工具。", invoke_without_command=True)
+tools_app = typer.Typer(help="The tools, as a model sees them · 模型看到的工具", invoke_without_command=True)
 app.add_typer(tools_app, name="tools")
 
 
@@ -45,7 +45,7 @@ def show_version(wanted: bool) -> None:
 @app.callback()
 def react_lab(
     _: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version · · 版本")
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version · 版本")
     ] = False,
 ) -> None:
     """Learn how LLM agents work by building one · 动手搭建一个智能体，弄懂它如何工作"""

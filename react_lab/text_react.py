@@ -139,36 +139,33 @@ def parse_reply(text: str) -> ParsedReply:
     the model invented ends the reply. Takes time in proportion to the text and raises nothing.
     """
     reasoning = "\n".join(match.strip() for match in REASONING.findall(text))
-    body = NOISE.sub("", REASONING.sub("", text))
-    body = STOP_REST.sub("", body.rstrip())
+    body = STOP_REST.sub("", NOISE.sub("", REASONING.sub("", text)).rstrip())
     labels = list(LABEL.finditer(body))
-    whole = len(body)
-    end = next((label.start() for label in labels if label.lastgroup == "observation"), whole)
-    body, labels = body[:end], [label for label in labels if label.start() < end]
-    thought = _thought(body, labels) or reasoning
+    invented = next((label.start() for label in labels if label.lastgroup == "observation"), len(body))
+    thought = _thought(body[:invented], labels) or reasoning
     problem = "it holds neither an action nor a final answer"
-    if not body.strip():
-        problem = "it begins with an observation, which is not yours to write" if end < whole else "it is empty"
     try:
-        for index, label in enumerate(labels):
-            limit = labels[index + 1].start() if index + 1 < len(labels) else len(body)
+        for label, following in zip(labels, [*labels[1:], None], strict=False):
+            if label.start() >= invented:
+                break
             if label.lastgroup == "action":
-                following = labels[index + 1] if index + 1 < len(labels) else None
-                actions, stop = _read_action(body, label.end(), limit, following)
+                actions, stop = _read_action(body, label.end(), following)
                 if actions:
                     return _parsed(thought, actions, body[:stop])
-                problem = f"{body[label.end() : limit].strip()[:80]!r} is no action"
+                problem = f"{body[label.end() : stop].strip()[:80]!r} is no action"
             elif label.lastgroup == "answer":
                 if blob := _read_blob(body[: label.start()]):
                     return _parsed(thought, blob[0], body[: blob[1]])
-                return ParsedReply(thought, answer=body[label.end() :].strip(), text=body)
-        if unlabelled := _read_blob(body) or _read_lone_call(body):
+                return ParsedReply(thought, answer=body[label.end() : invented].strip(), text=body[:invented])
+        if unlabelled := _read_blob(body[:invented]) or _read_lone_call(body[:invented]):
             return _parsed(thought, unlabelled[0], body[: unlabelled[1]])
+        if not body[:invented].strip():
+            problem = "it begins with an observation, which is not yours to write" if body else "it is empty"
     except CutOff as error:
         problem = str(error)
     except RecursionError:
         problem = "its arguments are nested too deeply"
-    return ParsedReply(thought, error=problem, text=body)
+    return ParsedReply(thought, error=problem, text=body[:invented])
 
 
 def _parsed(thought: str, actions: Sequence[Action], text: str) -> ParsedReply:
@@ -192,32 +189,34 @@ def _answer_in(action: Action) -> str | None:
 
 
 def _thought(body: str, labels: Sequence[re.Match[str]]) -> str:
+    """What stands before the first action or answer, without its label."""
     start = 0
     for label in labels:
-        if label.lastgroup == "thought":
-            start = max(start, label.end()) if start == 0 else start
-        else:
+        if label.lastgroup != "thought":
             return body[start : label.start()].strip()
+        start = start or label.end()
     return body[start:].strip() if start else ""
 
 
-def _read_action(text: str, start: int, limit: int, following: re.Match[str] | None) -> tuple[list[Action], int]:
-    """The actions that stand after an `Action:` label, and where they end. None is no error: it may be prose."""
+def _read_action(text: str, start: int, following: re.Match[str] | None) -> tuple[list[Action], int]:
+    """The actions after an `Action:` label, and where they end; none where it is prose.
+
+    A bare argument ends before the next label, `following`. JSON ends where it ends: labels inside it mean nothing.
+    """
+    limit = following.start() if following else len(text)
     if inline := INLINE_OBSERVATION.search(text, start, limit):
         limit = inline.start()
     position = _skip_opening(text, start, limit)
     if text.startswith("{", position):
         value, stop = _read_object(text, position)
         return _from_blob(value), stop
-    batch = text.startswith("[", position)
-    calls, stop = _read_calls(text, position + batch, limit)
+    calls, stop = _read_calls(text, position + text.startswith("[", position), limit)
     if calls:
         return calls, stop
-    if following is not None and following.lastgroup == "input":
-        name = BARE_NAME.fullmatch(text, start, following.start())
-        if name:
-            argument, stop = _read_input(text, following.end())
-            return [Action(name[1].replace("\\_", "_"), argument)], stop
+    name = BARE_NAME.fullmatch(text, start, limit)
+    if name and following is not None and following.lastgroup == "input":
+        argument, stop = _read_input(text, following.end())
+        return [Action(name[1].replace("\\_", "_"), argument)], stop
     return [], limit
 
 

@@ -48,6 +48,7 @@ def calls(text: str) -> list[tuple[str, object]]:
         ("look[red fox]", "red fox"),
         ('Action: look({"q": "a ] ) } Action: other[x]"})', {"q": "a ] ) } Action: other[x]"}),
         ('Action: look({"q": "line one\nAction: other[x]"})', {"q": "line one\nAction: other[x]"}),
+        ('Action: look({"q": "line one\nObservation: two"})', {"q": "line one\nObservation: two"}),
         ("Action: look[a [b] c]", "a [b] c"),
         ("Action: look[red fox]\nFinal Answer: invented", "red fox"),
         ("Action: first I think, then I act\nAction: look[red fox]", "red fox"),
