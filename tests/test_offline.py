@@ -18,7 +18,7 @@ from react_lab import (
     Trace,
     tool,
 )
-from react_lab.models.reading import entities_in, expression_in, words_of
+from react_lab.models.offline_reading import entities_in, expression_in, words_of
 from react_lab.tools.standard import standard_tools
 from tests.conftest import json_lines
 from tests.offline_questions import is_right
@@ -197,7 +197,8 @@ def test_it_answers_most_questions_of_its_kinds(shared: Path) -> None:
 def test_the_almanac_is_not_known_to_the_rules() -> None:
     """No answer table: names of the almanac's entries do not stand in the stand-in's source."""
     sources = [
-        Path(__import__(f"react_lab.models.{name}", fromlist=["x"]).__file__ or "") for name in ("offline", "reading")
+        Path(__import__(f"react_lab.models.{name}", fromlist=["x"]).__file__ or "")
+        for name in ("offline", "offline_plans", "offline_kit", "offline_reading")
     ]
     rules = "".join(path.read_text(encoding="utf-8") for path in sources)
     almanac = Path(sources[0]).parents[1] / "tools" / "almanac.jsonl"
