@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
+import react_lab
 from react_lab import (
     Agent,
     Message,
@@ -196,12 +197,9 @@ def test_it_answers_most_questions_of_its_kinds(shared: Path) -> None:
 
 def test_the_almanac_is_not_known_to_the_rules() -> None:
     """No answer table: names of the almanac's entries do not stand in the stand-in's source."""
-    sources = [
-        Path(__import__(f"react_lab.models.{name}", fromlist=["x"]).__file__ or "")
-        for name in ("offline", "offline_plans", "offline_kit", "offline_reading")
-    ]
-    rules = "".join(path.read_text(encoding="utf-8") for path in sources)
-    almanac = Path(sources[0]).parents[1] / "tools" / "almanac.jsonl"
+    models = Path(react_lab.__file__).parent / "models"
+    rules = "".join(path.read_text(encoding="utf-8") for path in models.glob("offline*.py"))
+    almanac = models.parent / "tools" / "almanac.jsonl"
     titles = [json.loads(line)["en"]["title"] for line in almanac.read_text(encoding="utf-8").splitlines()]
     named = {title for title in titles if len(title) > 4 and title in rules}
     assert named <= {"Python", "ReAct"}  # the notation and the format, not the language and the paper

@@ -4,9 +4,9 @@ It sees only what a model sees (messages, system prompt, tool schemas) and answe
 or as native tool calls. It knows words, not facts: every fact comes from an observation. Where its rules do not
 reach, it says that it doesn't know.
 
-The question is read (`offline_reading.py`) and becomes a plan (`offline_plans.py`) that uses the tools at hand (`offline_kit.py`). The model
-keeps no state. On every turn the plan starts anew and is fed the observations that stand in the conversation; its
-first wish without an observation is the next action.
+The question is read (`offline_reading.py`) and becomes a plan (`offline_plans.py`) that uses the tools at hand
+(`offline_kit.py`). The model keeps no state. On every turn the plan starts anew and is fed the observations that stand
+in the conversation; its first wish without an observation is the next action.
 """
 
 from __future__ import annotations
