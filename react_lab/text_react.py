@@ -77,6 +77,10 @@ REMINDER = {
     "en": ("Your reply could not be read: ", ". Nothing was run. Write it in this format:\n\n"),
     "zh": ("无法读取你的回复：", "。没有执行任何操作。请按这个格式书写：\n\n"),
 }
+CUT_OFF = {
+    "en": "the reply was cut off by the token limit, so this action was not run; write it again, shorter",
+    "zh": "回复因长度上限被截断，这个行动没有执行；请写得短一些，再试一次",
+}
 STOP = ("\nObservation:", "\n观察：")
 
 
@@ -116,6 +120,7 @@ _ANY_LABEL = "|".join(f"(?P<{kind}>{words})" for kind, words in LABELS.items())
 # A label stands at the start of a line, plain, numbered, in bold or as a heading, with either colon.
 LABEL = re.compile(rf"(?im)^[ \t>#*_`]*+(?:{_ANY_LABEL})[ \t]*\d*[ \t]*[*_`]*[ \t]*[:：][ \t]*[*_]*")
 INLINE_OBSERVATION = re.compile(r"(?<=[\])）】`])[ \t]+(?:Observation|观察(?:结果)?)[ \t]*\d*[ \t]*[:：]")
+QUOTED = r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'"
 CLOSING = {"[": "]", "(": ")", "（": "）", "【": "】", "［": "］"}
 NAME = r"[^\W\d](?:[\w.-]|\\_)*"
 CALL = re.compile(rf"(?P<name>{NAME})[ \t]*(?P<open>[\[(（【［])")
@@ -137,6 +142,9 @@ def parse_reply(text: str) -> ParsedReply:
 
     The first action that can be read wins, before any answer that the model wrote after it; an observation that
     the model invented ends the reply. Takes time in proportion to the text and raises nothing.
+
+    An action that is not closed is never given back. Text after `Action Input:` has no closing mark: the loop, which
+    knows whether the token limit cut the reply off, does not run it then.
     """
     reasoning = "\n".join(match.strip() for match in REASONING.findall(text))
     body = STOP_REST.sub("", NOISE.sub("", REASONING.sub("", text)).rstrip())
@@ -262,8 +270,9 @@ def _read_argument(text: str, opening: int, limit: int) -> tuple[str | dict[str,
 def _closing_bracket(text: str, opening: int, limit: int) -> int:
     """Where the bracket at `opening` is closed; brackets inside come in pairs."""
     closing, depth = CLOSING[text[opening]], 0
-    for match in re.compile(f"[{re.escape(text[opening] + closing)}]").finditer(text, opening, limit):
-        depth += 1 if match[0] == text[opening] else -1
+    quoted = f"|{QUOTED}" if text[opening] in "(（" else ""  # in the paper's brackets a quotation mark is just text
+    for match in re.compile(f"(?s)[{re.escape(text[opening] + closing)}]{quoted}").finditer(text, opening, limit):
+        depth += (match[0] == text[opening]) - (match[0] == closing)
         if depth == 0:
             return match.start()
     raise CutOff(f"the action has no closing {closing}")
@@ -277,7 +286,11 @@ def _bare_argument(text: str, *, keywords: bool) -> str | dict[str, Any]:
             call = ast.parse(f"f({text})", mode="eval").body
             if isinstance(call, ast.Call) and not call.args:
                 return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-    return _unquoted(text) if keywords else text
+    if not keywords:
+        return text
+    if re.match(r"(?:\w+\s*=\s*)?[\"']", text) and not re.match(rf"(?s)(?:\w+\s*=\s*)?(?:{QUOTED})", text):
+        raise CutOff("a quotation mark in the action is not closed")
+    return _unquoted(text)
 
 
 def _read_input(text: str, start: int) -> tuple[str | dict[str, Any], int]:
@@ -303,7 +316,6 @@ def _read_object(text: str, start: int) -> tuple[dict[str, Any], int]:
     return value, stop
 
 
-QUOTED = r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'"
 TOKEN = re.compile(rf"(?s){QUOTED}|[{{}}\[\]]")
 
 
@@ -427,6 +439,8 @@ class TextReActAgent(Agent):
             head, tail = REMINDER[language]
             return Turn(message, thought, reminder=head + parsed.error + tail + FORMAT[self.syntax, language])
         calls = tuple(self._call(action, f"{step}.{number}") for number, action in enumerate(parsed.actions, start=1))
+        if reply.stop_reason == "max_tokens" and not parsed.text.rstrip().endswith((*CLOSING.values(), "}", "```")):
+            calls = tuple(replace(call, error=CUT_OFF[language]) for call in calls)
         return Turn(message, thought, calls=calls, answer=parsed.answer)
 
     def observe(self, results: Sequence[ToolResult], *, language: Language) -> Message:

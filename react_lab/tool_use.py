@@ -31,7 +31,10 @@ EMPTY = {
     "en": "Your reply was empty. Call a tool, or write the answer.",
     "zh": "你的回复是空的。请调用工具，或者写出答案。",
 }
-CUT_OFF = "the reply was cut off by the token limit, so this call was not run; send it again, shorter"
+CUT_OFF = {
+    "en": "the reply was cut off by the token limit, so this call was not run; send it again, shorter",
+    "zh": "回复因长度上限被截断，这个调用没有执行；请写得短一些，再试一次",
+}
 
 
 class ToolUseAgent(Agent):
@@ -46,7 +49,7 @@ class ToolUseAgent(Agent):
     def read(self, reply: Reply, *, step: int, language: Language) -> Turn:
         calls = reply.tool_calls
         if reply.stop_reason == "max_tokens":
-            calls = tuple(replace(call, error=call.error or CUT_OFF) for call in calls)
+            calls = tuple(replace(call, error=call.error or CUT_OFF[language]) for call in calls)
         message = Message("assistant", reply.text, tool_calls=calls, native=reply.native)
         thought = "\n\n".join(part for part in (reply.thought, reply.text if calls else "") if part)
         if calls:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from react_lab import ScriptedModel, TextReActAgent, ToolRegistry, tool
+from react_lab import Reply, ScriptedModel, TextReActAgent, ToolRegistry, tool
 from react_lab.text_react import FORMAT, RULES, Syntax, parse_reply
 
 
@@ -145,7 +145,8 @@ def test_no_join_of_shapes_crashes_the_reader_or_leaves_it_undecided(text: str) 
     [
         "Thought: t\nAction: look[a [b] c]\nObservation: o",
         'Thought: t\nAction: look({"q": "red fox", "n": {"m": [1, 2]}})\nObservation: o',
-        "Action: look(q='red fox', n=2)",
+        "Action: look(q='red (fox)', n=2)",
+        "Action: look('red) fox')",
         'Action: [a({"x": 1}), b({"y": 2})]',
         'Thought: t\nAction:\n```json\n{"action": "look", "action_input": {"q": "fox"}}\n```',
     ],
@@ -234,6 +235,21 @@ def test_the_observation_follows_its_action() -> None:
         "Thought: t\nAction: look[fox]",
         "Observation: found fox",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("Action: look\nAction Input: red f", False),
+        ("Action: look[red fox]", True),
+        ('Action: look({"query": "fox"})', True),
+    ],
+)
+def test_an_action_that_the_token_limit_may_have_shortened_is_not_run(text: str, runs: bool) -> None:
+    model = ScriptedModel([Reply(text, stop_reason="max_tokens"), "Final Answer: ok"])
+    (result,) = TextReActAgent(model, REGISTRY).run("?").steps[0].results
+    assert result.is_error is not runs
+    assert ("cut off by the token limit" in result.content) is not runs
 
 
 def test_an_unknown_syntax_is_refused() -> None:
