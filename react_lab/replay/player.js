@@ -126,6 +126,9 @@ function open(story, parent) {
     for (const name of ["first", "back"]) buttons[name].setAttribute("aria-disabled", current === 0);
     for (const name of ["forward", "last"]) buttons[name].setAttribute("aria-disabled", current === count - 1);
 
+    for (const details of body.querySelectorAll("details")) {
+      unfolded[details.open ? "add" : "delete"](details.className);
+    }
     const hadFocus = body.contains(document.activeElement);
     const costs = make("p", { class: "costs", lang: tag(language) }, step.line);
     body.replaceChildren(costs, ...step.parts.map(panel), promptAsSent(step), rawReply(step));
@@ -172,10 +175,7 @@ function open(story, parent) {
     if (size) summary.append(make("span", { class: "size" }, size));
     const details = make("details", { class: kind }, summary);
     const unfold = () => details.children.length === 1 && details.append(...content());
-    details.addEventListener("toggle", () => {
-      if (details.open) unfold();
-      unfolded[details.open ? "add" : "delete"](kind);
-    });
+    details.addEventListener("toggle", () => details.open && unfold());
     if (unfolded.has(kind)) {
       details.open = true;
       unfold();

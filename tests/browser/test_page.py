@@ -1,0 +1,327 @@
+"""player.js in a page of its own, in Chromium."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from react_lab import Reply, ToolCall, Trace
+from react_lab.replay.page import to_page
+from tests.browser.runs import calling, lighthouse, lighthouse_in_chinese, long_run, run
+
+pytestmark = pytest.mark.browser
+
+Show = Callable[..., Page]
+
+PAYLOADS = [
+    "<script>window.owned = 1</script>",
+    "</script><script>window.owned = 2</script>",
+    "<img src=x onerror='window.owned = 3'>",
+    "<img src='http://127.0.0.1:9/pixel.png'>",
+    "![pixel](http://127.0.0.1:9/pixel.png)",
+    "<svg onload='window.owned = 4'></svg>",
+    "<iframe srcdoc='<script>parent.owned = 5</script>'></iframe>",
+    "<style>body { display: none }</style>",
+    "<!-- <b onmouseover='window.owned = 6'>bold</b>",
+    "<a href='javascript:window.owned = 7'>click</a>",
+    "[click](javascript:window.owned=8)",
+    "\"><input autofocus onfocus='window.owned = 9'>",
+    "${window.owned = 10} {{window.owned = 11}} {n}",
+    "&lt;b&gt; &amp; &#60;script&#62;",
+    "<base href='http://127.0.0.1:9/'><meta http-equiv=refresh content='0;url=http://127.0.0.1:9/'>",
+    "<details open ontoggle='window.owned = 12'>x</details>",
+]
+
+
+@pytest.fixture
+def show(page: Page, tmp_path: Path) -> Show:
+    """Open the page of a run; the tab then is at its first step and has the focus."""
+
+    def show(trace: Trace, lang: str = "en") -> Page:
+        path = tmp_path / "run.html"
+        path.write_text(to_page(trace, lang), encoding="utf-8")
+        page.goto(path.as_uri())
+        player(page).focus()
+        return page
+
+    return show
+
+
+def player(page: Page):  # type: ignore[no-untyped-def]
+    return page.locator(".react-lab-player")
+
+
+def expect_step(page: Page, number: int, count: int = 3) -> None:
+    expect(page.get_by_role("status")).to_have_text(f"Step {number} of {count}")
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_a_run_opens_at_its_first_step_with_a_single_request(show: Show, page: Page) -> None:
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    show(lighthouse())
+    expect_step(page, 1)
+    expect(page.get_by_text("ToolUseAgent · scripted · answered · 1,644 tokens in (920 from cache)")).to_be_visible()
+    expect(page.get_by_text("I look up its height first.")).to_be_visible()
+    expect(page.get_by_text("412 tokens in, 38 out")).to_be_visible()
+    assert len(requests) == 1
+
+
+def test_buttons_step_forward_and_back_and_stop_at_the_ends(show: Show) -> None:
+    page = show(lighthouse())
+    forward, back = (page.get_by_role("button", name=name) for name in ("Step forward", "Step back"))
+    forward.click()
+    expect_step(page, 2)
+    expect(page.get_by_text("The search failed.")).to_be_visible()
+    back.click()
+    expect_step(page, 1)
+    expect(back).to_be_disabled()
+    page.get_by_role("button", name="Last step").click()
+    forward.click(force=True)
+    expect_step(page, 3)
+    expect(forward).to_be_disabled()
+    page.get_by_role("button", name="First step").click()
+    expect_step(page, 1)
+
+
+def test_the_keyboard_steps_too(show: Show) -> None:
+    page = show(lighthouse())
+    for key, number in [("ArrowRight", 2), ("ArrowRight", 3), ("ArrowRight", 3), ("ArrowLeft", 2), ("Home", 1)]:
+        press(page, key)
+        expect_step(page, number)
+    press(page, "End")
+    expect_step(page, 3)
+    press(page, "Control+ArrowLeft", "Alt+Home", "j", "Tab")
+    expect_step(page, 3)
+
+
+def test_the_slider_jumps(show: Show) -> None:
+    page = show(long_run(40))
+    slider = page.get_by_role("slider", name="Go to step")
+    slider.fill("27")
+    expect_step(page, 27, 40)
+    expect(slider).to_have_attribute("aria-valuetext", "Step 27 of 40")
+    slider.focus()
+    press(page, "ArrowLeft")
+    expect_step(page, 26, 40)
+    expect(slider).to_have_value("26")
+
+
+def test_playback_follows_the_clock(show: Show, page: Page) -> None:
+    page.clock.install()
+    show(long_run(40))
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(3200)
+    expect_step(page, 3, 40)
+    page.clock.fast_forward(15_000)  # frames are lost, the steps that were due are not waited for
+    page.clock.run_for(50)
+    expect_step(page, 13, 40)
+    page.get_by_role("button", name="Pause").click()
+    page.clock.run_for(5000)
+    expect_step(page, 13, 40)
+
+
+def test_playback_ends_with_the_run_and_starts_over(show: Show, page: Page) -> None:
+    page.clock.install()
+    show(lighthouse())
+    press(page, " ")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.clock.run_for(10_000)
+    expect_step(page, 3)
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    press(page, " ")
+    expect_step(page, 1)
+    page.clock.run_for(1600)
+    expect_step(page, 2)
+
+
+def test_who_steps_by_hand_ends_playback(show: Show, page: Page) -> None:
+    page.clock.install()
+    show(long_run(40))
+    press(page, " ", "ArrowRight")
+    page.clock.run_for(6000)
+    expect_step(page, 2, 40)
+    press(page, " ", " ")
+    page.clock.run_for(6000)
+    expect_step(page, 2, 40)
+
+
+def test_an_error_looks_like_one_and_its_traceback_unfolds(show: Show) -> None:
+    page = show(lighthouse())
+    error = page.locator(".panel.error")
+    expect(error.get_by_role("heading", name="Error")).to_be_visible()
+    expect(error).to_contain_text("RuntimeError: the index is locked by another process")
+    traceback = page.get_by_text("Traceback (most recent call last)")
+    expect(traceback).to_have_count(0)
+    page.get_by_text("Traceback", exact=True).click()
+    expect(traceback).to_be_visible()
+
+
+def test_the_prompt_as_sent_marks_what_is_new(show: Show) -> None:
+    page = show(lighthouse())
+    press(page, "ArrowRight")
+    prompt = page.locator("details.prompt")
+    expect(prompt.locator("summary")).to_have_text("Prompt as sent4 messages, 2 new")
+    expect(prompt.locator(".message")).to_have_count(0)
+    prompt.locator("summary").click()
+    expect(prompt.locator(".message")).to_have_count(2)
+    expect(prompt.locator(".role")).to_have_text(["assistantnew", "toolnew"])
+    prompt.get_by_text("2 earlier messages").click()
+    expect(prompt.locator(".role")).to_have_text(["system", "user", "assistantnew", "toolnew"])
+    press(page, "ArrowRight")
+    expect(prompt.locator(".role")).to_have_text(["system", "user", "assistant", "tool", "assistantnew", "toolnew"])
+
+
+def test_what_was_unfolded_stays_so_and_the_keys_stay_with_the_player(show: Show) -> None:
+    page = show(lighthouse())
+    reply = page.locator("details.reply")
+    reply.locator("summary").click()
+    expect(reply.locator("pre")).to_have_text("I look up its height first.")
+    press(page, "ArrowRight")  # the summary that had the focus is gone
+    expect(reply.locator("pre")).to_contain_text("The search failed.")
+    expect(player(page)).to_be_focused()
+    press(page, "ArrowRight")
+    expect_step(page, 3)
+    reply.locator("summary").click()
+    press(page, "ArrowLeft")
+    expect(reply).not_to_have_attribute("open", "")
+
+
+def test_sources_of_the_web_are_links_and_nothing_else_is(show: Show) -> None:
+    trace = lighthouse()
+    trace.events[-1]["sources"] += ["javascript:alert(1)", "data:text/html,x", " https://example.org"]
+    page = show(trace)
+    press(page, "End")
+    links = page.get_by_role("link")
+    expect(links).to_have_count(1)
+    expect(links).to_have_attribute("href", "https://almanac.example/lanterna")
+    expect(links).to_have_attribute("rel", "noopener noreferrer")
+    expect(page.get_by_text("javascript:alert(1)")).to_be_visible()
+
+
+def test_hostile_text_is_shown_and_never_run(show: Show, page: Page) -> None:
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    everything = "\n".join(PAYLOADS)
+    reply = Reply(everything, thought=everything, tool_calls=(ToolCall("c1", everything, {"text": everything}),))
+    echo = calling("And its output.", ("echo", {"text": everything}))
+    show(run(everything, [reply, echo, Reply(everything)]))
+    for step in range(3):
+        expect_step(page, step + 1)
+        for kind in ("prompt", "reply", "earlier"):
+            if step == 0 and kind != "earlier":
+                page.locator(f"details.{kind} > summary").click()
+        page.wait_for_timeout(100)
+        seen = player(page).inner_text()
+        counts = [seen.count(payload) for payload in PAYLOADS]
+        assert min(counts) >= 3, dict(zip(PAYLOADS, counts, strict=True))  # question, prompt or reply, and the step
+        press(page, "ArrowRight")
+    assert page.evaluate("() => window.owned") is None
+    assert player(page).locator("img, iframe, style, script, input:not([type=range])").count() == 0
+    assert len(requests) == 1
+
+
+def test_everything_is_in_chinese_for_who_reads_chinese(show: Show) -> None:
+    page = show(lighthouse_in_chinese(), "zh")
+    expect(player(page)).to_have_attribute("lang", "zh-CN")
+    expect(page.get_by_role("status")).to_have_text("第 1 步，共 2 步")
+    for name in ("第一步", "后退一步", "播放", "前进一步", "最后一步"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_have_count(1)
+    expect(page.get_by_text("由离线替身作答：它只有几条规则，不是语言模型。")).to_be_visible()
+    expect(page.get_by_role("heading")).to_have_text(["思考", "行动", "观察"])
+    for summary in page.locator("summary").all():
+        summary.click()
+    assert not re.search(r"Thought|Action|Step|message|new|Raw", player(page).inner_text())
+
+
+def test_a_question_in_another_language_keeps_its_own(show: Show) -> None:
+    page = show(lighthouse_in_chinese(), "en")
+    expect(player(page)).to_have_attribute("lang", "en")
+    expect(page.locator(".question")).to_have_attribute("lang", "zh-CN")
+    expect(page.get_by_role("heading").first).to_have_attribute("lang", "en")
+
+
+def test_a_long_run_keeps_the_page_small(show: Show) -> None:
+    page = show(long_run(300))
+    press(page, "End", "ArrowLeft")
+    expect_step(page, 299, 300)
+    assert page.locator("*").count() < 100
+
+
+def test_nothing_is_wider_than_a_narrow_screen(show: Show) -> None:
+    long = "https://example.org/" + "a" * 4000
+    trace = run("灯" * 400, [calling("灯" * 4000, ("echo", {"text": long})), Reply(long)])
+    page = show(trace)
+    page.set_viewport_size({"width": 320, "height": 700})
+    for summary in ("Prompt as sent", "Raw reply"):
+        page.get_by_text(summary).click()
+    for _ in range(2):
+        assert page.evaluate("() => document.documentElement.scrollWidth") == 320
+        press(page, "ArrowRight")
+
+
+def test_a_run_without_steps_shows_why(show: Show) -> None:
+    trace = lighthouse()
+    page = show(Trace([trace.events[0], {"event": "end", "outcome": "error", "reason": "provider down"}]))
+    expect(page.get_by_text("provider down")).to_be_visible()
+    expect(page.get_by_text("The run ended before the model replied.")).to_be_visible()
+    expect(page.get_by_role("button")).to_have_count(0)
+    press(page, "ArrowRight", "End", " ")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_can_be_read_in_light_and_dark(show: Show, page: Page, screenshot: Callable[..., Path], scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    show(lighthouse())
+    page.get_by_text("Traceback", exact=True).click()
+    for summary in ("Prompt as sent", "Raw reply"):
+        page.get_by_text(summary).click()
+    screenshot(page, f"page-{scheme}")
+    faint = [found for found in page.evaluate(CONTRASTS) if found["contrast"] < 4.5]
+    assert faint == []
+
+
+# Every text of the player with the contrast to its background, as WCAG 2 defines it.
+CONTRASTS = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgb = (color) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (color) => {
+    const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    const [r, g, b] = rgb(color).map((c) => linear(c / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const paper = (element) => {
+    const color = getComputedStyle(element).backgroundColor;
+    return rgb(color)[3] === 255 ? color : paper(element.parentElement);
+  };
+  const texts = [...document.querySelectorAll(".react-lab-player *")].filter((element) =>
+    [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+  return texts.map((element) => {
+    const [low, high] = [light(getComputedStyle(element).color), light(paper(element))].sort((a, b) => a - b);
+    return { text: element.textContent.slice(0, 40), contrast: (high + 0.05) / (low + 0.05) };
+  });
+}"""
+
+
+def test_pictures_for_a_person_to_look_at(show: Show, page: Page, screenshot: Callable[..., Path]) -> None:
+    show(lighthouse_in_chinese(), "zh")
+    press(page, "End")
+    screenshot(page, "page-zh")
+    show(lighthouse())
+    press(page, "ArrowRight")
+    screenshot(page, "page-step")
+    page.set_viewport_size({"width": 380, "height": 800})
+    screenshot(page, "page-narrow")
