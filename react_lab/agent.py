@@ -5,19 +5,25 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from react_lab import guard
 from react_lab.errors import ModelError
 from react_lab.language import Language, language_of
 from react_lab.messages import Message, Reply, ToolCall, ToolResult, set_fields
 from react_lab.models.base import Model
-from react_lab.tools.registry import ToolRegistry
+from react_lab.tools.registry import ToolRegistry, shorten
 from react_lab.trace import Listener, Step, Trace
 
 MAX_QUESTION_CHARS = 20_000
+MAX_RECORDED_CHARS = 100_000  # of an observation, in the trace
 MAX_UNREADABLE = 3  # replies in a row
+BEST_GUESS = {
+    "en": "There are no steps left. Without using a tool, give the best answer that you can from what you have seen.",
+    "zh": "步数已经用完。不要再使用工具，根据目前看到的内容给出你能给出的最好答案。",
+}
 
 
 @dataclass(frozen=True)
@@ -38,16 +44,27 @@ class Agent(ABC):
         model: Who thinks.
         registry: What it can do.
         max_steps: Turns of the model before the run ends as `max_steps`.
-        max_chars: Characters kept of each observation.
+        max_chars: Characters of an observation that the model gets to read; the trace keeps more.
+        best_guess: Whether a model that is out of steps is asked once more, without tools, for the best answer it has.
+            The outcome stays `max_steps`.
     """
 
-    def __init__(self, model: Model, registry: ToolRegistry, *, max_steps: int = 10, max_chars: int = 4000) -> None:
+    def __init__(
+        self,
+        model: Model,
+        registry: ToolRegistry,
+        *,
+        max_steps: int = 10,
+        max_chars: int = 4000,
+        best_guess: bool = False,
+    ) -> None:
         if max_steps < 1:
             raise ValueError(f"max_steps must be at least 1, not {max_steps}")
         self.model = model
         self.registry = registry
         self.max_steps = max_steps
         self.max_chars = max_chars
+        self.best_guess = best_guess
 
     @abstractmethod
     def system_prompt(self, question: str) -> str:
@@ -138,23 +155,29 @@ class Agent(ABC):
             turn = self._read(trace, step, reply, language)
             if turn.calls:
                 unreadable = 0
-                added = [turn.message, self.observe(self._act(trace, step, turn.calls), language=language)]
+                results = self._act(trace, step, turn.calls, language)
+                added = [turn.message, self.observe(results, language=language)]
             else:
                 unreadable += 1
                 added = [turn.message, Message("user", turn.reminder or "")]
-            if ended := self._ending(step, reply, turn, unreadable):
+            ended = self._ending(step, reply, turn, unreadable)
+            if ended:
+                if ended["outcome"] == "max_steps" and self.best_guess:
+                    ended["answer"] = self._guess(trace, step + 1, [*messages, *added], added, language)
                 trace.end(**ended)
             yield trace.step(step)
             if ended:
                 return
 
-    def _reply(self, trace: Trace, step: int, messages: Sequence[Message], added: Sequence[Message]) -> Reply:
+    def _reply(
+        self, trace: Trace, step: int, messages: Sequence[Message], added: Sequence[Message], *, last: bool = False
+    ) -> Reply:
         if recorded := trace.reply_at(step):
             return recorded
         if trace.find("request", step) is None:
             trace.append("request", step=step, messages=[message.to_dict() for message in added])
         started = time.perf_counter()
-        reply = self.ask(messages)
+        reply = self.model.reply(messages) if last else self.ask(messages)
         trace.append(
             "reply",
             step=step,
@@ -177,13 +200,30 @@ class Agent(ABC):
             )
         return turn
 
-    def _act(self, trace: Trace, step: int, calls: Sequence[ToolCall]) -> list[ToolResult]:
+    def _act(self, trace: Trace, step: int, calls: Sequence[ToolCall], language: Language) -> list[ToolResult]:
+        """Run what is not recorded yet; give back what the model is told, with the guard's remarks."""
         done = {result.call_id: result for result in trace.results_at(step)}
-        todo = [call for call in calls if call.id not in done]
-        for call, result in zip(todo, self.registry.run_all(todo, max_chars=self.max_chars), strict=True):
+        todo = [
+            replace(call, error=guard.NOT_RUN[language]) if guard.goes_in_circles(trace, step, call) else call
+            for call in calls
+            if call.id not in done
+        ]
+        for call, result in zip(todo, self.registry.run_all(todo, max_chars=MAX_RECORDED_CHARS), strict=True):
             trace.append("result", step=step, arguments=call.arguments, **vars(result))
             done[result.call_id] = result
-        return [done[call.id] for call in calls]
+        return [self._remarked(trace, step, call, done[call.id], language) for call in calls]
+
+    def _remarked(self, trace: Trace, step: int, call: ToolCall, result: ToolResult, language: Language) -> ToolResult:
+        remark = guard.remark(trace, step, call, result, known=call.name in self.registry, language=language)
+        return replace(result, content=shorten(result.content, self.max_chars) + remark)
+
+    def _guess(
+        self, trace: Trace, step: int, messages: list[Message], added: list[Message], language: Language
+    ) -> str | None:
+        """One more turn without tools, for the best answer that there is."""
+        plea = Message("user", BEST_GUESS[language])
+        reply = self._reply(trace, step, [*messages, plea], [*added, plea], last=True)
+        return self._read(trace, step, reply, language).answer or reply.text.strip() or None
 
     def _ending(self, step: int, reply: Reply, turn: Turn, unreadable: int) -> dict[str, Any] | None:
         """How the run ends with this turn, or None if it goes on."""

@@ -16,6 +16,7 @@ import typer
 
 from react_lab import console
 from react_lab.agent import Agent
+from react_lab.chat import Chat
 from react_lab.doctor import examine
 from react_lab.errors import ConfigurationError, ModelError
 from react_lab.language import interface_language
@@ -94,11 +95,13 @@ def ask(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print the answer alone · 只显示答案")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object · 输出 JSON")] = False,
     save: Annotated[Path | None, typer.Option("--save", metavar="FILE", help="The trace's file · 轨迹文件")] = None,
+    show_prompt: Annotated[bool, typer.Option("--show-prompt", help="Print every prompt · 显示每一轮的提示词")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print every reply as it came · 显示每一轮的原始回复")] = False,
     lang: Language = None,
 ) -> None:
     """Ask one question and watch how it is answered · 提一个问题，看它如何得出答案"""
     agent = make_agent(load_model(model), mode, max_steps)
-    view = console.LiveView(interface_language(lang), agent.model.name)
+    view = console.LiveView(interface_language(lang), agent.model.name, show_prompt=show_prompt, raw=raw)
     trace = agent.start(question, save=save or new_trace_file(), listener=None if quiet or as_json else view)
     carry_out(agent, trace, view)
     if as_json:
@@ -126,24 +129,18 @@ def resume(trace: TraceFile, model: ModelName = None, max_steps: MaxSteps = 10, 
 @app.command()
 def chat(model: ModelName = None, mode: ModeName = None, max_steps: MaxSteps = 10, lang: Language = None) -> None:
     """A conversation: quit, exit or Ctrl-D leaves, Ctrl-C stops an answer · 连续对话"""
-    agent = make_agent(load_model(model), mode, max_steps)
-    view = console.LiveView(interface_language(lang), agent.model.name)
-    history: list[Message] = []
-    print(view.words["chat"].format(agent.model.name))
-    while (question := read_line("> ")) not in ("quit", "exit"):
-        if not question:
-            continue
-        try:
-            trace = agent.start(question, history=history, save=new_trace_file(), listener=view)
-            carry_out(agent, trace, view)
-        except (ModelError, ValueError) as error:
-            console.complain(str(error))
-            continue
-        view.finish(trace)
-        if trace.answer is not None:
-            history += [Message("user", question), Message("assistant", trace.answer)]
-        elif trace.outcome != "interrupted":
-            console.complain(view.words["no answer"].format(trace.outcome, trace.reason))
+    language = interface_language(lang)
+
+    def run(agent: Agent, question: str, history: list[Message], view: console.LiveView) -> Trace:
+        trace = agent.start(question, history=history, save=new_trace_file(), listener=view)
+        carry_out(agent, trace, view)
+        return trace
+
+    talk = Chat(model, lambda name: make_agent(load_model(name), mode, max_steps), run, language)
+    print(console.WORDS[language]["chat"].format(talk.agent.model.name))
+    while (line := read_line("> ")) not in ("quit", "exit"):
+        if line:
+            talk.answer(line)
 
 
 @app.command()
@@ -296,6 +293,7 @@ def main() -> None:
     """Run the command line; every failure that was foreseen is one line on stderr and an exit code."""
     console.prepare_streams()
     try:
+        console.log_if_asked()
         sys.exit(app(sys.argv[1:] or ["--help"], prog_name="react-lab", standalone_mode=False) or 0)
     except BrokenPipeError:
         console.close_stdout()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -30,10 +31,12 @@ WORDS: dict[Language, dict[str, str]] = {
         "answer": "Answer: ",
         "sources": "Sources: ",
         "trace": "Trace: {}  (step through it: react-lab replay {})",
-        "chat": "Talking with {}. quit, exit or Ctrl-D leaves; Ctrl-C stops an answer.",
+        "chat": "Talking with {}. /help lists the commands; quit, exit or Ctrl-D leaves; Ctrl-C stops an answer.",
         "thinking": "{} is thinking",
         "stand-in": "Answered by the offline stand-in (a few rules, no language model). "
         "With a key a real model answers; see react-lab doctor.",
+        "prompt": "prompt of step {}",
+        "raw": "raw reply of step {}",
         "no answer": "no answer ({}): {}",
         "interrupted": "interrupted; go on with: react-lab resume {}",
     },
@@ -45,9 +48,11 @@ WORDS: dict[Language, dict[str, str]] = {
         "answer": "答案：",
         "sources": "来源：",
         "trace": "轨迹：{}（逐步回放：react-lab replay {}）",
-        "chat": "正在与 {} 对话。输入 quit、exit 或按 Ctrl-D 离开；Ctrl-C 停止当前回答。",
+        "chat": "正在与 {} 对话。/help 列出命令；输入 quit、exit 或按 Ctrl-D 离开；Ctrl-C 停止当前回答。",
         "thinking": "{} 正在思考",
         "stand-in": "以上由离线替身作答（几条规则，不是语言模型）。设置密钥后由真实模型作答，见 react-lab doctor。",
+        "prompt": "第 {} 步的提示词",
+        "raw": "第 {} 步的原始回复",
         "no answer": "没有答案（{}）：{}",
         "interrupted": "已中断；继续运行：react-lab resume {}",
     },
@@ -60,6 +65,16 @@ def prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+
+
+def log_if_asked() -> None:
+    """`REACT_LAB_LOG=debug` writes every event of every run to stderr."""
+    level = os.environ.get("REACT_LAB_LOG", "").upper()
+    if level not in ("", "DEBUG", "INFO", "WARNING", "ERROR"):
+        raise ValueError(f"REACT_LAB_LOG={level.lower()}: use debug, info, warning or error")
+    if level:
+        logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+        logging.getLogger("react_lab").setLevel(level)
 
 
 def complain(text: str) -> None:
@@ -85,18 +100,31 @@ class PlainConsole(Console):
 class LiveView:
     """Prints a run as its events are recorded; a listener for `Agent.start`."""
 
-    def __init__(self, language: Language, model: str) -> None:
+    def __init__(self, language: Language, model: str, *, show_prompt: bool = False, raw: bool = False) -> None:
         self.words = WORDS[language]
         self.console = PlainConsole()
         self.status = Status(self.words["thinking"].format(model), console=self.console)
+        self.show_prompt = show_prompt
+        self.raw = raw
+        self.prompt: list[Event] = []  # the messages sent so far
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
         match event["event"]:
-            case "request" if self.console.is_terminal:
-                self.status.start()
+            case "run":
+                self.prompt = [{"role": "system", "text": event["system"]}, *event["history"]]
+            case "request":
+                self.prompt += event["messages"]
+                if self.show_prompt:
+                    self.print_prompt(event["step"])
+                if self.console.is_terminal:
+                    self.status.start()
             case "reply":
                 self.status.stop()
+                if self.raw:
+                    self.rule(self.words["raw"].format(event["step"]))
+                    self.console.print(Text(readable(event["text"])))
+                    self.rule("")
             case "parse":
                 self.line("thought", event["thought"])
                 for call in event["calls"]:
@@ -104,6 +132,20 @@ class LiveView:
                 self.line("reminder", event["reminder"])
             case "result":
                 self.line("observation", shorten(event["content"], SHOWN_CHARS))
+
+    def print_prompt(self, step: int) -> None:
+        """Every message of a step's request, as sent."""
+        self.rule(self.words["prompt"].format(step))
+        for message in self.prompt:
+            self.console.print(Text(f"[{message['role']}] ", style="bold") + Text(readable(message["text"])))
+            for call in message.get("tool_calls", ()):
+                self.console.print(Text(f"  {call['name']} {json.dumps(call['arguments'], ensure_ascii=False)}"))
+            for result in message.get("tool_results", ()):
+                self.console.print(Text(f"  {result['name']}: {readable(result['content'])}"))
+        self.rule("")
+
+    def rule(self, title: str) -> None:
+        self.console.print(Text(f"--- {title} ".ljust(60, "-"), style="dim"))
 
     def line(self, kind: str, text: str | None) -> None:
         """A label and a text; nothing where there is no text."""

@@ -72,7 +72,13 @@ HEADINGS = {
     "en": ("Tools:", "Write each turn in this format, one action a turn:"),
     "zh": ("工具：", "每一轮都按下面的格式书写，一轮只写一个行动："),
 }
+EXAMPLES = {"en": "Examples:", "zh": "示例："}
 OBSERVATION = {"en": "Observation: ", "zh": "观察："}
+# A long conversation makes models forget the format; so it is recalled at the end of every turn.
+NEXT = {
+    "en": "\n\n(Next turn: a thought, then one action or the final answer, in the format above.)",
+    "zh": "\n\n（下一轮：先写思考，再写一个行动或最终答案，按上面的格式。）",
+}
 REMINDER = {
     "en": ("Your reply could not be read: ", ". Nothing was run. Write it in this format:\n\n"),
     "zh": ("无法读取你的回复：", "。没有执行任何操作。请按这个格式书写：\n\n"),
@@ -110,7 +116,7 @@ class ParsedReply:
 
 
 LABELS = {
-    "thought": r"Thoughts?|思考|想法",
+    "thought": r"Thoughts?|Plan|思考|想法|计划",
     "input": r"Action[ \t]+Input|(?:行动|动作)输入",
     "action": r"Action|行动|动作",
     "observation": r"Observation|观察(?:结果)?",
@@ -400,8 +406,11 @@ def _unquoted(text: str) -> str:
 class TextReActAgent(Agent):
     """ReAct as text: works with any model that writes, whether or not it has native tool calls.
 
-    `syntax` is `"call"` for `tool({"key": "value"})`, or `"bracket"` for the paper's `tool[input]`, which suits tools
-    with one parameter. The reader takes both, whichever was asked for.
+    Args:
+        syntax: `"call"` for `tool({"key": "value"})`, or `"bracket"` for the paper's `tool[input]`, which suits tools
+            with one parameter. The reader takes both, whichever was asked for.
+        examples: Turns or whole runs to show the model in the prompt (few-shot), as they are to be written.
+        limits: `max_steps`, `max_chars` and `best_guess`, as for every `Agent`.
     """
 
     def __init__(
@@ -410,13 +419,14 @@ class TextReActAgent(Agent):
         registry: ToolRegistry,
         *,
         syntax: Syntax = "call",
-        max_steps: int = 10,
-        max_chars: int = 4000,
+        examples: Sequence[str] = (),
+        **limits: Any,
     ) -> None:
         if syntax not in ("call", "bracket"):
             raise ValueError(f"syntax {syntax!r}: use 'call' or 'bracket'")
-        super().__init__(model, registry, max_steps=max_steps, max_chars=max_chars)
+        super().__init__(model, registry, **limits)
         self.syntax: Syntax = syntax
+        self.examples = tuple(examples)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -425,8 +435,17 @@ class TextReActAgent(Agent):
     def system_prompt(self, question: str) -> str:
         language = language_of(question)
         tools, shape = HEADINGS[language]
-        parts = [RULES[language], tools, self.registry.describe(), shape, FORMAT[self.syntax, language]]
+        parts = [RULES[language], tools, self.registry.describe(), shape, self.format(language)]
+        if self.examples:
+            parts += [EXAMPLES[language], *self.examples]
         return "\n\n".join(parts)
+
+    def format(self, language: Language) -> str:
+        """The two turns that a model may write, as the prompt shows them."""
+        shown = FORMAT[self.syntax, language]
+        # Claude may refuse to write out its "thoughts" as a reproduction of its reasoning; a short plan is welcome.
+        plan = self.model.name.startswith("anthropic:")
+        return shown.replace("Thought:", "Plan:").replace("思考：", "计划：") if plan else shown
 
     def ask(self, messages: Sequence[Message]) -> Reply:
         return self.model.reply(messages, stop=STOP)
@@ -437,7 +456,7 @@ class TextReActAgent(Agent):
         message = Message("assistant", parsed.text)  # as read: an invented observation must not come back
         if parsed.error is not None:
             head, tail = REMINDER[language]
-            return Turn(message, thought, reminder=head + parsed.error + tail + FORMAT[self.syntax, language])
+            return Turn(message, thought, reminder=head + parsed.error + tail + self.format(language))
         calls = tuple(self._call(action, f"{step}.{number}") for number, action in enumerate(parsed.actions, start=1))
         if reply.stop_reason == "max_tokens" and not parsed.text.rstrip().endswith((*CLOSING.values(), "}", "```")):
             calls = tuple(replace(call, error=CUT_OFF[language]) for call in calls)
@@ -445,7 +464,7 @@ class TextReActAgent(Agent):
 
     def observe(self, results: Sequence[ToolResult], *, language: Language) -> Message:
         label = OBSERVATION[language]
-        return Message("user", "\n".join(label + result.content for result in results))
+        return Message("user", "\n".join(label + result.content for result in results) + NEXT[language])
 
     def _call(self, action: Action, call_id: str) -> ToolCall:
         if isinstance(action.argument, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import uuid
@@ -14,6 +15,8 @@ from typing import IO, Any, Literal, Self
 
 from react_lab.errors import ConfigurationError
 from react_lab.messages import Message, Reply, ToolCall, ToolResult, Usage, known_fields, set_fields
+
+log = logging.getLogger(__name__)
 
 FORMAT_VERSION = 1
 KINDS = ("run", "request", "reply", "parse", "result", "end")
@@ -91,6 +94,7 @@ class Trace:
             if event == "end":
                 self._file.close()
                 self._file = None
+        log.debug("%s", line)
         if self.listener is not None:
             self.listener(recorded)
 

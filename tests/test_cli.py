@@ -154,6 +154,52 @@ def test_chat_leaves_on_exit_and_at_the_end_of_the_input(text: str) -> None:
     assert run("chat", text=text).returncode == 0
 
 
+def test_chat_commands_show_and_change_the_conversation() -> None:
+    Path("s.jsonl").write_text('"Hello Ada."\n', encoding="utf-8")
+    lines = [
+        "/trace",
+        "/tools",
+        "What is 6 * 7?",
+        "/trace",
+        "/reset",
+        "/model scripted:s.jsonl",
+        "I am Ada.",
+        "/dance",
+        "/help",
+    ]
+    result = run("chat", text="\n".join(lines))
+    for shown in (
+        "- calculator(",
+        "Step 1 of 2",
+        "starts anew",
+        "Talking with scripted:s.jsonl",
+        "Answer: Hello Ada.",
+        "/reset",
+    ):
+        assert shown in result.stdout
+    assert result.stderr.splitlines() == [
+        "react-lab: nothing has been asked yet",
+        "react-lab: unknown command /dance; /help lists them",
+    ]
+    assert [message.text for message in Trace.load(traces()[1]).prompt_at(1)][1:] == ["I am Ada."]
+
+
+def test_the_prompt_and_the_raw_reply_of_every_turn_can_be_shown() -> None:
+    result = run("ask", "What is 6 * 7?", "--mode", "text", "--show-prompt", "--raw")
+    prompts = result.stdout.split("--- prompt of step ")[1:]
+    assert len(prompts) == 2
+    assert all("[system] You answer questions" in prompt for prompt in prompts)
+    assert "Observation: 42" in prompts[1]
+    assert 'Action: calculator({"expression": "6 * 7"})' in result.stdout.split("--- raw reply of step 1")[1]
+
+
+def test_the_log_is_silent_unless_it_is_asked_for() -> None:
+    assert run("ask", "What is 6 * 7?").stderr == ""
+    logged = run("ask", "What is 6 * 7?", REACT_LAB_LOG="debug").stderr
+    assert 'react_lab.trace DEBUG {"event": "run"' in logged
+    assert "use debug, info, warning or error" in run("doctor", REACT_LAB_LOG="loud").stderr
+
+
 def test_chat_goes_on_after_a_bad_question() -> None:
     result = run("chat", text="x" * 30_000 + "\nWhat is 6 * 7?\n")
     assert "the question has 30000 characters" in result.stderr

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from react_lab import Reply, ScriptedModel, TextReActAgent, ToolRegistry, tool
-from react_lab.text_react import FORMAT, RULES, Syntax, parse_reply
+from react_lab.text_react import FORMAT, NEXT, RULES, Syntax, parse_reply
 
 
 def calls(text: str) -> list[tuple[str, object]]:
@@ -233,7 +233,7 @@ def test_the_observation_follows_its_action() -> None:
     _, _, model = run("Thought: t\nAction: look[fox]\nObservation: lies", "Final Answer: ok")
     assert [message.text for message in model.requests[1][-2:]] == [
         "Thought: t\nAction: look[fox]",
-        "Observation: found fox",
+        "Observation: found fox" + NEXT["en"],
     ]
 
 
@@ -250,6 +250,22 @@ def test_an_action_that_the_token_limit_may_have_shortened_is_not_run(text: str,
     (result,) = TextReActAgent(model, REGISTRY).run("?").steps[0].results
     assert result.is_error is not runs
     assert ("cut off by the token limit" in result.content) is not runs
+
+
+def test_examples_stand_at_the_end_of_the_prompt() -> None:
+    example = "Thought: {braces}\nAction: look[x]"
+    prompt = TextReActAgent(ScriptedModel([]), REGISTRY, examples=[example]).system_prompt("?")
+    assert prompt.endswith(f"{FORMAT['call', 'en']}\n\nExamples:\n\n{example}")
+
+
+@pytest.mark.parametrize(("question", "label"), [("?", "Plan:"), ("？吗", "计划：")])
+def test_claude_is_asked_for_a_plan_and_its_plan_is_read_as_the_thought(question: str, label: str) -> None:
+    model = ScriptedModel([f"{label} look it up\nAction: look[fox]", "Final Answer: ok"], name="anthropic:claude-x")
+    agent = TextReActAgent(model, REGISTRY)
+    prompt = agent.system_prompt(question)
+    assert label in prompt
+    assert "Thought" not in prompt
+    assert agent.run(question).steps[0].thought == "look it up"
 
 
 def test_an_unknown_syntax_is_refused() -> None:

@@ -81,7 +81,8 @@ class Native:
     """Native tool use: calls and results are data."""
 
     def __init__(self, messages: Sequence[Message], tools: Sequence[Tool]) -> None:
-        start = max(i for i, message in enumerate(messages) if message.role == "user")
+        roles = [None, *(message.role for message in messages)]
+        start = max(i for i, before in enumerate(roles[:-1]) if roles[i + 1] == "user" and before != "tool")
         self.question = messages[start].text
         self.tools = [_card(item) for item in tools]
         calls = {call.id: call for message in messages[start:] for call in message.tool_calls}
@@ -118,6 +119,7 @@ class Text:
     TOOL = re.compile(r"(?m)^- ([\w-]+)\((.*?)\): (.*)$")
     PARAMETER = re.compile(r"(\w+): ([\w\"| \[\]-]+)( = [^,]+)?")
     NOTE = re.compile(r"^(?:Observation: |观察：)")
+    RECALL = re.compile(r"\n\n[(（](?:Next turn|下一轮)[^\n]*\Z")  # the format, recalled after an observation
     ACTION = re.compile(r"(?ms)^(?:Action: |行动：)([\w-]+)[\[(](.*)[\])]\s*\Z")
 
     def __init__(self, messages: Sequence[Message]) -> None:
@@ -131,12 +133,13 @@ class Text:
         for wrote, told in zip(messages[asked[-1] :], messages[asked[-1] + 1 :], strict=False):
             action = self.ACTION.search(wrote.text)
             if wrote.role == "assistant" and action:
-                note = self.NOTE.sub("", told.text)
+                note = self.NOTE.sub("", self.RECALL.sub("", told.text))
                 self.observed[f"{action[1]} {self._plain(action[2])}"] = Observation(note, note.startswith("Error:"))
 
     def _is_note(self, messages: Sequence[Message], index: int) -> bool:
-        """An observation, or a reminder of the format: what follows an action that was not an answer."""
-        return bool(self.NOTE.match(messages[index].text)) or "Thought: what you need" in messages[index].text
+        """What the loop says, not the person: an observation, what follows one, or a reminder of the format."""
+        text, follows_note = messages[index].text, index > 0 and messages[index - 1].role == "user"
+        return follows_note or bool(self.NOTE.match(text)) or "tool_name" in text
 
     def _card(self, match: re.Match[str]) -> Card:
         parameters = {}

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,12 @@ from react_lab import (
     ToolCall,
     ToolRegistry,
     ToolUseAgent,
+    Trace,
     Usage,
     tool,
 )
+from react_lab.agent import BEST_GUESS
+from react_lab.guard import AGAIN, NOT_RUN
 
 Turn = str | list[tuple[str, dict[str, object]]]  # an answer, or calls
 
@@ -70,7 +74,7 @@ def write(request: pytest.FixtureRequest) -> Write:
     return {"native": native, "call": call, "bracket": bracket}[request.param]
 
 
-def make(write: Write, turns: Sequence[Turn | Reply], **options: int) -> Agent:
+def make(write: Write, turns: Sequence[Turn | Reply], **options: Any) -> Agent:
     replies = [turn if isinstance(turn, Reply) else write(turn, number) for number, turn in enumerate(turns)]
     model = ScriptedModel(replies)
     return ToolUseAgent(model, REGISTRY, **options) if write is native else TextReActAgent(model, REGISTRY, **options)
@@ -92,7 +96,7 @@ def test_all_calls_of_a_reply_are_answered_in_order(write: Write) -> None:
 @pytest.mark.parametrize(
     ("bad", "told"),
     [
-        ([("ad", {})], "unknown tool 'ad'; the tools are: add, crash"),
+        ([("ad", {})], "unknown tool 'ad'; the tools are: add, crash, look"),
         ([("add", {"a": 1})], "'b' is a required property"),
         ([("add", {"a": "x", "b": 2})], "'x' is not of type 'integer'"),
         ([("crash", {})], "RuntimeError: disk on fire"),
@@ -182,6 +186,73 @@ def test_a_question_that_makes_no_sense_is_refused_before_anything_is_written(
 def test_at_least_one_step_is_needed(write: Write) -> None:
     with pytest.raises(ValueError, match="max_steps must be at least 1, not 0"):
         make(write, [], max_steps=0)
+
+
+@tool
+def look(page: str) -> str:
+    """A page; the word "more" gives a new one each time."""
+    if page == "more":
+        PAGES.append(page)
+        return f"page {len(PAGES)}"
+    return f"about {page}"
+
+
+PAGES: list[str] = []
+REGISTRY.register(look)
+
+
+def observations(trace: Trace) -> list[str]:
+    return [result.content for step in trace.steps for result in step.results]
+
+
+def told(trace: Trace, step: int) -> str:
+    """What the model read last before it wrote a step."""
+    message = trace.prompt_at(step)[-1]
+    return message.text + "".join(result.content for result in message.tool_results)
+
+
+def test_the_same_call_with_the_same_result_is_warned_about_and_then_not_run(write: Write) -> None:
+    same: Turn = [("look", {"page": "fox"})]
+    trace = make(write, [same, same, same, same, "ok"]).run("?")
+    assert observations(trace)[:2] == ["about fox", "about fox"]
+    assert [result.is_error for step in trace.steps for result in step.results] == [False, False, True, True]
+    assert AGAIN["en"] not in told(trace, 2)
+    assert AGAIN["en"] in told(trace, 3)
+    assert NOT_RUN["en"] in told(trace, 4)
+    assert trace.answer == "ok"
+
+
+def test_a_repeated_call_that_brings_something_new_is_progress(write: Write) -> None:
+    more: Turn = [("look", {"page": "more"})]
+    trace = make(write, [more] * 4 + ["ok"]).run("?")
+    assert len(set(observations(trace))) == 4
+    assert AGAIN["en"] not in "".join(told(trace, step) for step in range(1, 6))
+
+
+def test_a_call_that_comes_again_after_another_is_run(write: Write) -> None:
+    fox, owl = [("look", {"page": "fox"})], [("look", {"page": "owl"})]
+    trace = make(write, [fox, owl, fox, owl, fox, "ok"]).run("?")
+    assert not any(result.is_error for step in trace.steps for result in step.results)
+
+
+def test_an_unknown_tool_is_told_differently_the_second_time(write: Write) -> None:
+    trace = make(write, [[("lok", {"page": "a"})], [("lok", {"page": "b"})], "ok"]).run("?")
+    assert "You were told that lok does not exist" not in told(trace, 2)
+    assert "You were told that lok does not exist" in told(trace, 3)
+
+
+def test_the_model_reads_a_long_observation_shortened_and_the_trace_keeps_it(write: Write) -> None:
+    trace = make(write, [[("look", {"page": "x" * 9000})], "ok"], max_chars=1000).run("?")
+    assert observations(trace) == ["about " + "x" * 9000]
+    assert "8006 characters left out" in told(trace, 2)
+    assert len(told(trace, 2)) < 1300
+
+
+def test_a_best_guess_can_be_asked_for_when_the_steps_are_used_up(write: Write) -> None:
+    agent = make(write, [SUM, SUM, "3, I guess"], max_steps=2, best_guess=True)
+    trace = agent.run("1 + 2?")
+    assert (trace.outcome, trace.answer, trace.reason) == ("max_steps", "3, I guess", "no answer after 2 steps")
+    assert told(trace, 3).endswith(BEST_GUESS["en"])
 
 
 def test_a_fork_runs_on_from_the_changed_observation(write: Write) -> None:
