@@ -99,17 +99,18 @@ trace = agent.start(question)
 steps = agent.steps(trace)  # a generator: nothing has happened yet
 
 first = next(steps)
-print(first.text)
-guess, [call.name for call in first.calls]
+print(first.text, end="\n\n")
+print("guess: ", guess)
+print("called:", [call.name for call in first.calls])
 
 # %% [markdown] lang="en"
-# What you see above is exactly what the model wrote: a thought, then an action. The last line shows your guess beside
-# the tool that was used.
+# What you see above is exactly what the model wrote: a thought, then an action. The last two lines show your
+# guess and the tool that was used.
 #
 # Now the tool has run. This came back, and the model will read it next:
 
 # %% [markdown] lang="zh"
-# 上面就是模型写下的原文：先是思考，再是行动。最后一行左边是你的猜测，右边是实际使用的工具。
+# 上面就是模型写下的原文：先是思考，再是行动。最后两行是你的猜测和实际使用的工具。
 #
 # 现在工具已经运行完毕。下面是它返回的内容，也是模型接下来要读的：
 
@@ -129,7 +130,8 @@ guess = "?"
 for step in steps:
     print(step.text, end="\n\n")
 
-guess, trace.answer
+print("guess: ", guess)
+print("answer:", trace.answer)
 
 # %% [markdown] lang="en"
 # ## Step through it
@@ -200,7 +202,8 @@ observation = first.results[0].content.replace("1947", "1957")
 changed = trace.fork(1, observation=observation)
 agent.resume(changed)
 
-guess, changed.answer
+print("guess: ", guess)
+print("answer:", changed.answer)
 
 # %%
 replay(changed, lang=language)
@@ -226,7 +229,7 @@ replay(changed, lang=language)
 # %% [markdown] lang="zh"
 # ## 写成笔记
 #
-# 运行结束后可以发布。这里把它写成一个 Markdown 文件，里面有答案、查到的内容、来源和每一步；以后你会把同样的笔记发到Notion。把这一格运行两遍：第二遍什么都不会变。
+# 运行结束后可以发布。这里把它写成一个 Markdown 文件，里面有答案、查到的内容、来源和每一步；以后你会把同样的笔记发到 Notion。把这一格运行两遍：第二遍什么都不会变。
 
 # %%
 from pathlib import Path

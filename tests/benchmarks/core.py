@@ -56,12 +56,12 @@ def import_times() -> tuple[float, float]:
 
 
 def native_agent(steps: int) -> Agent:
-    calls = [Reply("t", tool_calls=(ToolCall(str(i), "nothing", {"value": "x"}),)) for i in range(steps - 1)]
+    calls = [Reply("t", tool_calls=(ToolCall(str(i), "nothing", {"value": str(i)}),)) for i in range(steps - 1)]
     return ToolUseAgent(ScriptedModel([*calls, Reply("done")]), REGISTRY, max_steps=steps)
 
 
 def text_agent(steps: int) -> Agent:
-    replies = ['Thought: t\nAction: nothing({"value": "x"})'] * (steps - 1)
+    replies = [f'Thought: t\nAction: nothing({{"value": "{i}"}})' for i in range(steps - 1)]
     return TextReActAgent(ScriptedModel([*replies, "Final Answer: done"]), REGISTRY, max_steps=steps)
 
 
