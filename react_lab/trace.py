@@ -19,6 +19,7 @@ from react_lab.messages import Message, Reply, ToolCall, ToolResult, Usage, know
 log = logging.getLogger(__name__)
 
 FORMAT_VERSION = 1
+HALF_CHARACTERS = "backslashreplace"  # half an emoji, cut by a token limit, is written as JSON's own escape \\ud83d
 KINDS = ("run", "request", "reply", "parse", "result", "end")
 
 Event = dict[str, Any]
@@ -117,7 +118,8 @@ class Trace:
         part = target.with_name(target.name + ".part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text("".join(to_json(event) + "\n" for event in self.events), encoding="utf-8", newline="\n")
+            lines = "".join(to_json(event) + "\n" for event in self.events)
+            part.write_text(lines, encoding="utf-8", errors=HALF_CHARACTERS, newline="\n")
             part.replace(target)
         except OSError as error:
             raise ConfigurationError(f"can't write {target}: {error.strerror}") from error
@@ -128,7 +130,7 @@ class Trace:
             raise ConfigurationError(f"{path} exists already; choose another name")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open(mode, encoding="utf-8", newline="\n")
+            self._file = path.open(mode, encoding="utf-8", errors=HALF_CHARACTERS, newline="\n")
         except OSError as error:
             raise ConfigurationError(f"can't write {path}: {error.strerror}") from error
         self.path = path

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-import ipywidgets
+import ipywidgets  # type: ignore[import-untyped]
 import pytest
 
 from react_lab.replay.page import PLAYER_CSS, PLAYER_JS, to_page

@@ -159,6 +159,13 @@ def test_a_missing_file_is_named() -> None:
         Trace.load("nope.jsonl")
 
 
+def test_half_a_character_is_kept(tmp_path: Path) -> None:
+    trace = ToolUseAgent(ScriptedModel(["half \ud83d"]), REGISTRY).run("?", save=tmp_path / "t.jsonl")
+    assert trace.answer == Trace.load(tmp_path / "t.jsonl").answer == "half \ud83d"
+    assert Trace.load(trace.save(tmp_path / "copy.jsonl")).answer == "half \ud83d"
+    assert (tmp_path / "copy.jsonl").read_text(encoding="utf-8").count(r"half \ud83d") == 3
+
+
 def test_unknown_events_and_fields_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     finished(path)

@@ -21,7 +21,7 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 SHIM = """\
 const story = document.getElementById("story").textContent;
 const model = { get: () => story, on() {}, off() {} };
-render({ model, el: document.body });
+render({ model, el: document.querySelector("main") });
 """
 
 
@@ -42,10 +42,11 @@ def to_page(trace: Trace, lang: str | None = None) -> str:
 <style>
 :root {{ color-scheme: light dark; }}
 body {{ margin: 1rem; }}
-body > section.react-lab-player {{ margin: auto; }}
+main > section.react-lab-player {{ margin: auto; }}
 {PLAYER_CSS.read_text(encoding="utf-8")}</style>
 </head>
 <body>
+<main></main>
 <script id="story" type="application/json">{data}</script>
 <script type="module">
 {PLAYER_JS.read_text(encoding="utf-8")}

@@ -67,12 +67,12 @@ class Player(anywidget.AnyWidget):
 def static_copy(trace: Trace, told: Story) -> str:
     """HTML that steps where scripts may run, and can be read where a host strips frames and scripts."""
     interface = told["interface"]
-    page = html.escape(to_page(trace, interface["language"]))
+    words = {key: html.escape(word) for key, word in interface["words"].items()}
+    page, text = html.escape(to_page(trace, interface["language"])), html.escape(as_text(told))
     # The frame has no origin, so it reaches neither the notebook nor its server. Sources open in new windows.
     sandbox = "allow-scripts allow-popups allow-popups-to-escape-sandbox"
     style = "width: 100%; height: 36em; border: 0; resize: vertical"
-    summary, text = html.escape(interface["words"]["transcript"]), html.escape(as_text(told))
     return (
-        f'<iframe sandbox="{sandbox}" srcdoc="{page}" style="{style}"></iframe>'
-        f'<details><summary>{summary}</summary><pre style="white-space: pre-wrap">{text}</pre></details>'
+        f'<iframe title="{words["player"]}" sandbox="{sandbox}" srcdoc="{page}" style="{style}"></iframe>'
+        f'<details><summary>{words["transcript"]}</summary><pre style="white-space: pre-wrap">{text}</pre></details>'
     )

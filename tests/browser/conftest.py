@@ -67,6 +67,7 @@ def screenshot(tmp_path: Path) -> Callable[[Page, str], Path]:
     def keep(page: Page, name: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{name}.png"
+        page.evaluate("() => window.scrollTo(0, 0)")
         page.screenshot(path=path, full_page=True)
         return path
 

@@ -77,7 +77,7 @@ def long_run(steps: int) -> Trace:
 
 def save_notebook(path: Path, *cells: str) -> Path:
     """A notebook with these code cells, not run yet."""
-    code = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
+    code: dict[str, object] = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
     notebook = {
         "nbformat": 4,
         "nbformat_minor": 5,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from react_lab import Reply, ToolCall, Trace
 from react_lab.replay.page import to_page
@@ -51,7 +51,7 @@ def show(page: Page, tmp_path: Path) -> Show:
     return show
 
 
-def player(page: Page):  # type: ignore[no-untyped-def]
+def player(page: Page) -> Locator:
     return page.locator(".react-lab-player")
 
 
