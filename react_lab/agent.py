@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -71,8 +71,8 @@ class Agent(ABC):
         """What the model is told before the question, in the question's language."""
 
     @abstractmethod
-    def ask(self, messages: Sequence[Message]) -> Reply:
-        """Have the model continue the conversation."""
+    def ask(self, messages: Sequence[Message], *, on_text: Callable[[str], None] | None) -> Reply:
+        """Have the model continue the conversation; `on_text` gets its text as it arrives."""
 
     @abstractmethod
     def read(self, reply: Reply, *, step: int, language: Language) -> Turn:
@@ -177,7 +177,8 @@ class Agent(ABC):
         if trace.find("request", step) is None:
             trace.append("request", step=step, messages=[message.to_dict() for message in added])
         started = time.perf_counter()
-        reply = self.model.reply(messages) if last else self.ask(messages)
+        ask = self.model.reply if last else self.ask
+        reply = ask(messages, on_text=trace.text_listener(step))
         trace.append(
             "reply",
             step=step,

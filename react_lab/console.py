@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
-from rich.status import Status
+from rich.console import Console, Group
+from rich.live import Live
+from rich.spinner import Spinner
 from rich.text import Text
 
 from react_lab.language import Language
@@ -103,7 +104,9 @@ class LiveView:
     def __init__(self, language: Language, model: str, *, show_prompt: bool = False, raw: bool = False) -> None:
         self.words = WORDS[language]
         self.console = PlainConsole()
-        self.status = Status(self.words["thinking"].format(model), console=self.console)
+        self.spinner = Spinner("dots", self.words["thinking"].format(model))
+        self.live = self.new_live()
+        self.arriving = ""  # of a reply that streams
         self.show_prompt = show_prompt
         self.raw = raw
         self.prompt: list[Event] = []  # the messages sent so far
@@ -117,10 +120,16 @@ class LiveView:
                 self.prompt += event["messages"]
                 if self.show_prompt:
                     self.print_prompt(event["step"])
+                self.arriving = ""
+                self.live = self.new_live()
                 if self.console.is_terminal:
-                    self.status.start()
+                    self.live.start()
+            case "text":
+                self.arriving += event["text"]
+                last_lines = "\n".join(self.arriving.splitlines()[-8:])
+                self.live.update(Group(self.spinner, Text(readable(last_lines), style="dim")))
             case "reply":
-                self.status.stop()
+                self.live.stop()
                 if self.raw:
                     self.rule(self.words["raw"].format(event["step"]))
                     self.console.print(Text(readable(event["text"])))
@@ -132,6 +141,10 @@ class LiveView:
                 self.line("reminder", event["reminder"])
             case "result":
                 self.line("observation", shorten(event["content"], SHOWN_CHARS))
+
+    def new_live(self) -> Live:
+        """A place below the text for what is arriving; one for each reply, since rich's can't be used twice."""
+        return Live(self.spinner, console=self.console, transient=True, refresh_per_second=12)
 
     def print_prompt(self, step: int) -> None:
         """Every message of a step's request, as sent."""
@@ -168,7 +181,7 @@ class LiveView:
         try:
             yield
         finally:
-            self.status.stop()
+            self.live.stop()
 
 
 def as_json(trace: Trace, mode: str) -> str:

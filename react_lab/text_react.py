@@ -10,7 +10,7 @@ import ast
 import contextlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -447,8 +447,8 @@ class TextReActAgent(Agent):
         plan = self.model.name.startswith("anthropic:")
         return shown.replace("Thought:", "Plan:").replace("思考：", "计划：") if plan else shown
 
-    def ask(self, messages: Sequence[Message]) -> Reply:
-        return self.model.reply(messages, stop=STOP)
+    def ask(self, messages: Sequence[Message], *, on_text: Callable[[str], None] | None) -> Reply:
+        return self.model.reply(messages, stop=STOP, on_text=on_text)
 
     def read(self, reply: Reply, *, step: int, language: Language) -> Turn:
         parsed = parse_reply(reply.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from react_lab.agent import Agent, Turn
@@ -43,8 +43,8 @@ class ToolUseAgent(Agent):
     def system_prompt(self, question: str) -> str:
         return PROMPT[language_of(question)]
 
-    def ask(self, messages: Sequence[Message]) -> Reply:
-        return self.model.reply(messages, tools=tuple(self.registry))
+    def ask(self, messages: Sequence[Message], *, on_text: Callable[[str], None] | None) -> Reply:
+        return self.model.reply(messages, tools=tuple(self.registry), on_text=on_text)
 
     def read(self, reply: Reply, *, step: int, language: Language) -> Turn:
         calls = reply.tool_calls

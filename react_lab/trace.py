@@ -99,6 +99,11 @@ class Trace:
         if self.listener is not None:
             self.listener(recorded)
 
+    def text_listener(self, step: int) -> Callable[[str], None] | None:
+        """For a model that streams: tells the listener of pieces of text, which are not recorded. None without one."""
+        listener = self.listener
+        return None if listener is None else lambda text: listener({"event": "text", "step": step, "text": text})
+
     def end(self, outcome: Outcome, *, answer: str | None = None, reason: str | None = None) -> None:
         """Record how the run ended, with its totals."""
         totals = {"steps": len(self._by_step), "usage": set_fields(self.usage or Usage()), "seconds": self.seconds}

@@ -160,6 +160,13 @@ def test_steps_come_as_they_happen(write: Write) -> None:
     assert next(steps, None) is None
 
 
+def test_text_is_told_to_the_listener_as_it_arrives_and_not_recorded(write: Write) -> None:
+    heard: list[str] = []
+    trace = make(write, [SUM, "3"]).run("?", listener=lambda event: heard.append(event["event"]))
+    assert heard[:4] == ["run", "request", "text", "reply"]
+    assert "text" not in [event["event"] for event in trace.events]
+
+
 def test_the_conversation_so_far_is_part_of_the_prompt(write: Write) -> None:
     history = [Message("user", "My name is Ada."), Message("assistant", "Hello Ada.")]
     agent = make(write, ["Ada"])
