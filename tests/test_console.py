@@ -16,6 +16,7 @@ CALL = Reply("I calculate.", tool_calls=(ToolCall("1", "calculator", {"expressio
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, model: ScriptedModel) -> str:
+    monkeypatch.setenv("TERM", "xterm")
     view = LiveView("en", "scripted")
     out = io.StringIO()
     view.console.file = out
