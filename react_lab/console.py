@@ -91,8 +91,8 @@ def close_stdout() -> None:
 class PlainConsole(Console):
     """A console that leaves lines as they are, and a closed pipe to `main`."""
 
-    def __init__(self) -> None:
-        super().__init__(highlight=False, soft_wrap=True)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, soft_wrap=True, **options)
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -101,9 +101,17 @@ class PlainConsole(Console):
 class LiveView:
     """Prints a run as its events are recorded; a listener for `Agent.start`."""
 
-    def __init__(self, language: Language, model: str, *, show_prompt: bool = False, raw: bool = False) -> None:
+    def __init__(
+        self,
+        language: Language,
+        model: str,
+        *,
+        show_prompt: bool = False,
+        raw: bool = False,
+        console: Console | None = None,
+    ) -> None:
         self.words = WORDS[language]
-        self.console = PlainConsole()
+        self.console = console or PlainConsole()
         self.spinner = Spinner("dots", self.words["thinking"].format(model))
         self.live = self.new_live()
         self.arriving = ""  # of a reply that streams

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from react_lab import Reply, ScriptedModel, ToolCall, ToolUseAgent
-from react_lab.console import LiveView
+from react_lab.console import LiveView, PlainConsole
 from react_lab.tools.standard import standard_tools
 
 CALL = Reply("I calculate.", tool_calls=(ToolCall("1", "calculator", {"expression": "6 * 7"}),))
@@ -17,10 +17,8 @@ CALL = Reply("I calculate.", tool_calls=(ToolCall("1", "calculator", {"expressio
 
 def shown(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, model: ScriptedModel) -> str:
     monkeypatch.setenv("TERM", "xterm")
-    view = LiveView("en", "scripted")
     out = io.StringIO()
-    view.console.file = out
-    monkeypatch.setattr(view.console, "_force_terminal", terminal)
+    view = LiveView("en", "scripted", console=PlainConsole(file=out, force_terminal=terminal, color_system=None))
     agent = ToolUseAgent(model, standard_tools())
     with view.showing():
         view.finish(agent.run("What is 6 * 7?", listener=view))
