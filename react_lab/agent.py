@@ -45,8 +45,8 @@ class Agent(ABC):
         registry: What it can do.
         max_steps: Turns of the model before the run ends as `max_steps`.
         max_chars: Characters of an observation that the model gets to read; the trace keeps more.
-        best_guess: Whether a model that is out of steps is asked once more, without tools, for the best answer it has.
-            The outcome stays `max_steps`.
+        best_guess: Whether a model that is out of steps is asked once more for the best answer it has, without using a
+            tool. The outcome stays `max_steps`.
     """
 
     def __init__(
@@ -169,16 +169,13 @@ class Agent(ABC):
             if ended:
                 return
 
-    def _reply(
-        self, trace: Trace, step: int, messages: Sequence[Message], added: Sequence[Message], *, last: bool = False
-    ) -> Reply:
+    def _reply(self, trace: Trace, step: int, messages: Sequence[Message], added: Sequence[Message]) -> Reply:
         if recorded := trace.reply_at(step):
             return recorded
         if trace.find("request", step) is None:
             trace.append("request", step=step, messages=[message.to_dict() for message in added])
         started = time.perf_counter()
-        ask = self.model.reply if last else self.ask
-        reply = ask(messages, on_text=trace.text_listener(step))
+        reply = self.ask(messages, on_text=trace.text_listener(step))
         trace.append(
             "reply",
             step=step,
@@ -221,9 +218,9 @@ class Agent(ABC):
     def _guess(
         self, trace: Trace, step: int, messages: list[Message], added: list[Message], language: Language
     ) -> str | None:
-        """One more turn without tools, for the best answer that there is."""
+        """One more turn for the best answer that there is; what it calls is not run."""
         plea = Message("user", BEST_GUESS[language])
-        reply = self._reply(trace, step, [*messages, plea], [*added, plea], last=True)
+        reply = self._reply(trace, step, [*messages, plea], [*added, plea])
         return self._read(trace, step, reply, language).answer or reply.text.strip() or None
 
     def _ending(self, step: int, reply: Reply, turn: Turn, unreadable: int) -> dict[str, Any] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -22,7 +21,7 @@ from react_lab.errors import ConfigurationError, ModelError
 from react_lab.language import interface_language
 from react_lab.messages import Message
 from react_lab.models.base import Model
-from react_lab.models.catalogue import PROVIDERS, load_model, read_dotenv
+from react_lab.models.catalogue import load_model, model_rows, read_dotenv
 from react_lab.text_react import TextReActAgent
 from react_lab.tool_use import ToolUseAgent
 from react_lab.tools.standard import standard_tools
@@ -63,7 +62,12 @@ class Lang(StrEnum):
 
 
 ModelName = Annotated[
-    str | None, typer.Option("--model", metavar="M", help="offline, scripted:FILE, anthropic:NAME, openai:NAME · 模型")
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="M",
+        help="offline, local, PROVIDER:NAME; see react-lab models · 模型",
+    ),
 ]
 ModeName = Annotated[Mode | None, typer.Option("--mode", help="The loop: text ReAct or native tool calls · 循环方式")]
 MaxSteps = Annotated[
@@ -187,16 +191,12 @@ def publish(
 def models(as_json: Annotated[bool, typer.Option("--json", help="As JSON · 输出 JSON")] = False) -> None:
     """The models that can be asked, and whether their key is set · 可用的模型"""
     read_dotenv()
-    rows = [{"model": "offline", "key": None, "ready": True}]
-    rows += [
-        {"model": f"{name}:{p.default}", "key": p.key, "ready": bool(os.environ.get(p.key))}
-        for name, p in PROVIDERS.items()
-    ]
+    rows = model_rows()
     if as_json:
         print(json.dumps(rows))
         return
     for row in rows:
-        print(f"{row['model']:32} {'ready' if row['ready'] else 'needs ' + str(row['key'])}")
+        print(f"{row['model']:32} {console.readiness(row):28} {console.price(row)}")
 
 
 @tools_app.callback()

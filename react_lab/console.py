@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -190,6 +190,20 @@ class LiveView:
             yield
         finally:
             self.live.stop()
+
+
+def readiness(row: Mapping[str, Any]) -> str:
+    """Whether a model can be asked, of a row of `model_rows`."""
+    if row["ready"]:
+        return "ready"
+    return f"needs {row['key']}" if row["key"] else "no key needed"
+
+
+def price(row: Mapping[str, Any]) -> str:
+    """Dollars for a million tokens in and out; what is not known is not zero."""
+    if row["input_usd"] is None:
+        return "price unknown"
+    return f"${row['input_usd']:g} in, ${row['output_usd']:g} out per million tokens"
 
 
 def as_json(trace: Trace, mode: str) -> str:

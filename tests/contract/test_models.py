@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -14,7 +12,6 @@ import openai
 import pytest
 
 from react_lab import (
-    ConfigurationError,
     Message,
     Model,
     ModelError,
@@ -24,132 +21,29 @@ from react_lab import (
     ToolCall,
     ToolRegistry,
     ToolUseAgent,
-    load_model,
     tool,
 )
-from react_lab.models.anthropic import AnthropicModel
-from react_lab.models.openai import OpenAIModel
-
-
-@tool
-def multiply(a: float, b: float) -> float:
-    """Multiply two numbers."""
-    return a * b
-
-
-QUESTION = [Message("system", "Be brief."), Message("user", "What is 6 × 7?")]
-CALL = {"a": 6, "b": 7}
-
-
-def anthropic_message(*blocks: dict[str, Any], stop: str = "end_turn") -> dict[str, Any]:
-    return {
-        "id": "m",
-        "type": "message",
-        "role": "assistant",
-        "model": "m",
-        "content": list(blocks),
-        "stop_reason": stop,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 5, "output_tokens": 3, "cache_read_input_tokens": 2},
-    }
-
-
-def chat_completion(finish: str = "stop", **message: Any) -> dict[str, Any]:
-    return {
-        "id": "c",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "m",
-        "choices": [
-            {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": None, **message}}
-        ],
-        "usage": {
-            "prompt_tokens": 7,
-            "completion_tokens": 3,
-            "total_tokens": 10,
-            "prompt_tokens_details": {"cached_tokens": 2},
-        },
-    }
-
-
-def response(*items: dict[str, Any], status: str = "completed") -> dict[str, Any]:
-    return {
-        "id": "r",
-        "object": "response",
-        "created_at": 1,
-        "model": "m",
-        "status": status,
-        "output": list(items),
-        "usage": {
-            "input_tokens": 7,
-            "input_tokens_details": {"cached_tokens": 2},
-            "output_tokens": 3,
-            "total_tokens": 10,
-        },
-    }
-
-
-def output_text(text: str) -> dict[str, Any]:
-    part = {"type": "output_text", "text": text, "annotations": []}
-    return {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [part]}
-
-
-def function_call(arguments: str) -> dict[str, Any]:
-    return {"type": "function_call", "id": "f", "call_id": "t1", "name": "multiply", "arguments": arguments}
-
-
-def chat_call(arguments: str) -> dict[str, Any]:
-    return {"id": "t1", "type": "function", "function": {"name": "multiply", "arguments": arguments}}
-
-
-REASONING = {
-    "type": "reasoning",
-    "id": "rs",
-    "summary": [{"type": "summary_text", "text": "six sevens"}],
-    "encrypted_content": "sealed",
-}
-THINKING = {"type": "thinking", "thinking": "six sevens", "signature": "sealed"}
-TOOL_USE = {"type": "tool_use", "id": "t1", "name": "multiply", "input": CALL}
-
-# What each wire's server answers: a call with a thought, then a text.
-TURNS: dict[str, list[dict[str, Any]]] = {
-    "anthropic": [
-        anthropic_message(THINKING, {"type": "text", "text": ""}, TOOL_USE, stop="tool_use"),
-        anthropic_message({"type": "text", "text": "42"}),
-    ],
-    # finish_reason "stop" beside tool calls is what several servers send
-    "chat": [
-        chat_completion(reasoning_content="six sevens", tool_calls=[chat_call(json.dumps(CALL))]),
-        chat_completion(content="42"),
-    ],
-    "responses": [response(REASONING, function_call(json.dumps(CALL))), response(output_text("42"))],
-}
-
-
-@dataclass
-class Server:
-    """Answers each request with the next turn, and keeps what it was sent."""
-
-    turns: list[dict[str, Any]]
-    status: int = 200
-    requests: list[dict[str, Any]] = field(default_factory=list)
-
-    def __call__(self, request: httpx2.Request) -> httpx2.Response:
-        self.requests.append(json.loads(request.content))
-        return httpx2.Response(self.status, json=self.turns[min(len(self.requests), len(self.turns)) - 1])
-
-
-def connect(wire: str, server: Server) -> Model:
-    http = httpx2.Client(transport=httpx2.MockTransport(server))
-    if wire == "anthropic":
-        return AnthropicModel(
-            "claude-haiku-5-5", client=anthropic.Anthropic(api_key="k", http_client=http, max_retries=0)
-        )
-    client = openai.OpenAI(api_key="k", http_client=http, max_retries=0)
-    return OpenAIModel("m", client=client, wire="chat" if wire == "chat" else "responses")
-
-
-WIRES = list(TURNS)
+from react_lab.models.base import Thought
+from react_lab.models.pairing import PairingError
+from tests.wire_server import (
+    CALL,
+    QUESTION,
+    REASONING,
+    THINKING,
+    TOOL_USE,
+    TURNS,
+    WIRES,
+    Replies,
+    Server,
+    anthropic_message,
+    chat_call,
+    chat_completion,
+    connect,
+    function_call,
+    multiply,
+    output_text,
+    response,
+)
 
 
 @pytest.fixture(params=[*WIRES, "scripted", "offline"])
@@ -180,7 +74,30 @@ def test_a_whole_run_is_answered(model: Model) -> None:
 def test_text_is_handed_out_as_it_arrives(model: Model) -> None:
     pieces: list[str] = []
     reply = model.reply(QUESTION, tools=[multiply], on_text=pieces.append)
-    assert "".join(pieces) == reply.text
+    assert "".join(piece for piece in pieces if not isinstance(piece, Thought)) == reply.text
+
+
+@tool
+def crash() -> str:
+    """Fail."""
+    raise RuntimeError("boom")
+
+
+SPOILED_CALLS = [("t1", "crash", {}), ("t2", "unknown", {}), ("t3", "multiply", {"a": "six"})]
+SPOILED: dict[str, dict[str, Any]] = {
+    "anthropic": anthropic_message(
+        *({"type": "tool_use", "id": i, "name": n, "input": a} for i, n, a in SPOILED_CALLS), stop="tool_use"
+    ),
+    "chat": chat_completion(
+        tool_calls=[
+            {"id": i, "type": "function", "function": {"name": n, "arguments": json.dumps(a)}}
+            for i, n, a in SPOILED_CALLS
+        ]
+    ),
+    "responses": response(
+        *({"type": "function_call", "call_id": i, "name": n, "arguments": json.dumps(a)} for i, n, a in SPOILED_CALLS)
+    ),
+}
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -206,6 +123,69 @@ class TestEveryWire:
         else:
             assert sent["input"][2:4] == [REASONING, function_call(json.dumps(CALL))]
             assert sent["input"][4] == {"type": "function_call_output", "call_id": "t1", "output": "42"}
+
+    def test_a_streamed_reply_is_the_unstreamed_one(self, wire: str) -> None:
+        for turn in TURNS[wire]:
+            pieces: list[str] = []
+            whole = connect(wire, Server([turn])).reply(QUESTION, tools=[multiply])
+            streamed = connect(wire, Server([turn])).reply(QUESTION, tools=[multiply], on_text=pieces.append)
+            assert streamed == whole
+            assert "".join(piece for piece in pieces if isinstance(piece, Thought)) == whole.thought
+            assert "".join(piece for piece in pieces if not isinstance(piece, Thought)) == whole.text
+
+    def test_a_broken_conversation_is_not_sent(self, wire: str) -> None:
+        server = Server(TURNS[wire])
+        call = Message("assistant", tool_calls=(ToolCall("t1", "multiply", CALL),))
+        with pytest.raises(PairingError, match="message 2: the calls \\['t1'\\] have no results"):
+            connect(wire, server).reply([*QUESTION, call])
+        assert server.requests == []
+
+    @pytest.mark.parametrize("status", [429, 500, 529])
+    def test_a_request_is_tried_again_and_no_other(self, wire: str, status: int) -> None:
+        busy = httpx2.Response(status, json={"error": {"message": "busy"}}, headers={"retry-after-ms": "1"})
+        server = Replies(
+            [busy, httpx2.Response(200, json=TURNS[wire][0]), busy, httpx2.Response(200, json=TURNS[wire][1])]
+        )
+        model = connect(wire, server)
+        model.client = model.client.with_options(max_retries=2)
+        assert ToolUseAgent(model, ToolRegistry([multiply])).run("What is 6 × 7?").answer == "42"
+        assert server.requests[0] == server.requests[1]
+        assert len(server.requests) == 4
+
+    def test_a_forced_call_that_is_refused_is_asked_for_in_words(self, wire: str) -> None:
+        refusal = {"error": {"message": "tool_choice: forced tool use is not supported by this model"}}
+        good = httpx2.Response(200, json=TURNS[wire][0])
+        server = Replies([httpx2.Response(400, json=refusal), good])
+        model = connect(wire, server)
+        for _ in range(2):
+            assert model.reply(QUESTION, tools=[multiply], tool_choice="multiply").tool_calls
+        assert "tool_choice" in server.requests[0]
+        for sent in server.requests[1:]:  # it is not tried again
+            assert "tool_choice" not in sent
+            assert "Now call the tool multiply" in json.dumps(sent)
+        assert len(server.requests) == 3
+
+    def test_the_loop_survives_a_spoiled_turn(self, wire: str) -> None:
+        server = Server([SPOILED[wire], TURNS[wire][1]])
+        trace = ToolUseAgent(connect(wire, server), ToolRegistry([multiply, crash])).run("What is 6 × 7?")
+        assert [result.is_error for result in trace.steps[0].results] == [True] * 3
+        assert trace.answer == "42"
+
+    def test_no_answer_of_unknown_form_gets_out_as_another_error(self, wire: str) -> None:
+        for answer in (
+            {},
+            {"error": {"message": "odd"}},
+            {"choices": []},
+            {"output": None},
+            [],
+            "<html>gateway</html>",
+            None,
+        ):
+            with pytest.raises(ModelError):
+                connect(wire, Replies([httpx2.Response(200, json=answer)])).reply(QUESTION)
+        page = httpx2.Response(200, text="<html>log in</html>", headers={"content-type": "text/html"})
+        with pytest.raises(ModelError, match="no JSON object"):
+            connect(wire, Replies([page])).reply(QUESTION)
 
     def test_an_error_of_the_server_is_a_model_error_with_its_cause(self, wire: str) -> None:
         server = Server([{"error": {"type": "invalid_request_error", "message": "no such model"}}], status=404)
@@ -307,59 +287,3 @@ def test_the_history_is_sent_whole_on_the_chat_wire() -> None:
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "What is 6 × 7?"},
     ]
-
-
-# -- load_model ----------------------------------------------------------------------------------------------
-
-
-def test_without_a_key_the_offline_stand_in_answers() -> None:
-    assert load_model().name == "offline"
-
-
-def test_the_variable_names_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REACT_LAB_MODEL", "anthropic:claude-x")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    assert load_model().name == "anthropic:claude-x"
-
-
-@pytest.mark.parametrize(("key", "name"), [("ANTHROPIC_API_KEY", "anthropic:"), ("OPENAI_API_KEY", "openai:")])
-def test_the_first_provider_with_a_key_is_chosen(monkeypatch: pytest.MonkeyPatch, key: str, name: str) -> None:
-    monkeypatch.setenv(key, "k")
-    assert load_model().name.startswith(name)
-
-
-@pytest.mark.parametrize("spec", ["anthropic:claude-x", "openai:gpt-x", "openai"])
-def test_a_missing_key_is_named_before_any_request(spec: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"set (ANTHROPIC|OPENAI)_API_KEY in the environment or in a \.env"):
-        load_model(spec)
-
-
-def test_an_unknown_model_lists_what_there_is() -> None:
-    with pytest.raises(ConfigurationError, match=r"'antropic:x' \(did you mean 'anthropic'\?\); use one of: offline"):
-        load_model("antropic:x")
-
-
-def test_a_dotenv_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "")  # so that what .env sets is undone afterwards
-    monkeypatch.delenv("OPENAI_API_KEY")
-    Path(".env").write_text("OPENAI_API_KEY=k\n", encoding="utf-8")
-    assert load_model().name.startswith("openai:")
-
-
-def test_a_script_is_read_from_a_file() -> None:
-    Path("script.jsonl").write_text(
-        '"hello"\n{"text": "", "tool_calls": [{"id": "1", "name": "multiply", "arguments": {"a": 1, "b": 2}}]}\n',
-        encoding="utf-8",
-    )
-    model = load_model("scripted:script.jsonl")
-    assert model.reply(QUESTION).text == "hello"
-    assert model.reply(QUESTION).tool_calls[0].arguments == {"a": 1, "b": 2}
-    with pytest.raises(ModelError, match="the script has 2 replies and was asked for number 3"):
-        model.reply(QUESTION)
-
-
-@pytest.mark.parametrize("text", ["{", "7", '{"tool_calls": [{"name": "x"}]}'])
-def test_a_script_that_cannot_be_read_names_the_line(text: str) -> None:
-    Path("script.jsonl").write_text(f'"hello"\n{text}\n', encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=r"script\.jsonl, line 2"):
-        load_model("scripted:script.jsonl")
