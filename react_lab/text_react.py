@@ -134,6 +134,7 @@ SEPARATOR = re.compile(rf"[`\s]*(?:[,;，；、]|and\b)?\s*(?={NAME}[ \t]*[\[(�
 BARE_NAME = re.compile(rf"[`*\"'\s]*({NAME}(?:[ ]{NAME})*)[`*\"'\s.]*")
 FENCE = re.compile(r"\s*`{3,}[\w-]*\s*")
 FINISH = re.compile(r"(?i)finish|final[ _-]?answer|完成|结束|最终答案")
+MAX_LITERAL_CHARS = 100_000  # of arguments in Python's notation; JSON has no limit
 NOISE = re.compile(r"<\|[\w ]{1,40}\|>|</?s>|\r")
 REASONING = re.compile(r"(?is)<think>(.*?)(?:</think>|\Z)")
 STOP_REST = re.compile(r"\n[ \t*#]*(?:Observ(?:a(?:t(?:i(?:on?)?)?)?)?|观察?)[ \t*]*[:：]?\s*\Z")
@@ -289,7 +290,7 @@ def _bare_argument(text: str, *, keywords: bool) -> str | dict[str, Any]:
     text = _unfenced(text).strip()
     if re.match(r"\w+\s*=\s*" if keywords else r"\w+\s*=\s*[\"']", text):
         with contextlib.suppress(SyntaxError, ValueError, MemoryError):
-            call = ast.parse(f"f({text})", mode="eval").body
+            call = ast.parse(f"f({_as_python(text)})", mode="eval").body
             if isinstance(call, ast.Call) and not call.args:
                 return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     if not keywords:
@@ -300,13 +301,15 @@ def _bare_argument(text: str, *, keywords: bool) -> str | dict[str, Any]:
 
 
 def _read_input(text: str, start: int) -> tuple[str | dict[str, Any], int]:
-    """What stands after `Action Input:`, up to the next label."""
+    """What stands after `Action Input:`, up to the end of its fence or to the next label."""
     fence = FENCE.match(text, start)
     position = fence.end() if fence else start
     while position < len(text) and text[position] in " \t\n`":
         position += 1
     if text.startswith("{", position):
         return _read_object(text, position)
+    if fence and (closed := re.compile(r"\s*`{3,}").search(text, position)):
+        return text[position : closed.start()], closed.end()
     following = LABEL.search(text, position)
     stop = following.start() if following else len(text)
     return _unquoted(_unfenced(text[start:stop]).strip()), stop
@@ -335,23 +338,30 @@ def _end_of_object(text: str, start: int) -> int:
     raise CutOff("the arguments are cut off: a { has no }")
 
 
-WORDS = {"true": "True", "false": "False", "null": "None"}
-
-
 def _python_literal(text: str) -> dict[str, Any]:
     """`{'a': True, "b": null,}`: what models write when they mean JSON."""
-    source = re.sub(
-        rf"(?s){QUOTED}|\b(?:true|false|null)\b",
-        lambda token: WORDS.get(token[0], token[0]).replace("\n", "\\n"),
-        text,
-    )
     try:
-        value = ast.literal_eval(source)
+        value = ast.literal_eval(_as_python(text))
     except (ValueError, SyntaxError, MemoryError):
         value = None
     if not isinstance(value, dict):
         raise CutOff(f"the arguments are no JSON object: {text[:80]}")
     return value
+
+
+WORDS = {"true": "True", "false": "False", "null": "None"}
+BAD_ESCAPE = re.compile(r"""\\(?![\\'"abfnrtvxuUN0-7\n])""")
+
+
+def _as_python(text: str) -> str:
+    """JSON's words in Python's spelling; in strings, line breaks escaped and backslashes that escape nothing doubled."""
+    if len(text) > MAX_LITERAL_CHARS:
+        raise ValueError("too long")
+
+    def spelled(token: re.Match[str]) -> str:
+        return WORDS.get(token[0]) or BAD_ESCAPE.sub(r"\\\\", token[0]).replace("\n", "\\n")
+
+    return re.sub(rf"(?s){QUOTED}|\b(?:true|false|null)\b", spelled, text)
 
 
 def _read_blob(text: str) -> tuple[list[Action], int] | None:

@@ -47,6 +47,9 @@ def calls(text: str) -> list[tuple[str, object]]:
         ('Action: look({"q": "line one\nAction: other[x]"})', {"q": "line one\nAction: other[x]"}),
         ('Action: look({"q": "line one\nObservation: two"})', {"q": "line one\nObservation: two"}),
         ("Action: look[a [b] c]", "a [b] c"),
+        ("Action: look({'re': '\\d+ \\n', 'all': true})", {"re": "\\d+ \n", "all": True}),
+        ("Action: look(re='\\d+', all=true)", {"re": "\\d+", "all": True}),
+        ("Action: look\nAction Input:\n```\nThought: no\nAction: demo[1]\n```", "Thought: no\nAction: demo[1]"),
         ("Action: look[red fox]\nFinal Answer: invented", "red fox"),
         ("Action: first I think, then I act\nAction: look[red fox]", "red fox"),
         ("Action: look[red fox] Observation: it says [55]", "red fox"),
@@ -116,9 +119,13 @@ def test_an_invented_observation_does_not_enter_the_conversation() -> None:
         "Action: f({",
         "```json\n{",
         "# ",
+        "a=1, ",
+        "'a': 1, ",
+        "'",
+        "<|a",
     ],
 )
-@pytest.mark.parametrize("start", ["", "Action: ", "Thought: x", "Action: f("])
+@pytest.mark.parametrize("start", ["", "Action: ", "Thought: x", "Action: f(", "Action: f({"])
 def test_a_megabyte_of_hostile_text_is_read_within_a_second(start: str, piece: str) -> None:
     started = time.perf_counter()
     parse_reply(start + piece * (1_000_000 // len(piece)))
