@@ -354,7 +354,7 @@ BAD_ESCAPE = re.compile(r"""\\(?![\\'"abfnrtvxuUN0-7\n])""")
 
 
 def _as_python(text: str) -> str:
-    """JSON's words in Python's spelling; in strings, line breaks escaped and backslashes that escape nothing doubled."""
+    """JSON's words as Python spells them; in strings, line breaks escaped, and backslashes that escape nothing."""
     if len(text) > MAX_LITERAL_CHARS:
         raise ValueError("too long")
 
