@@ -28,6 +28,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "thought": "Thought: ",
         "action": "Action: ",
         "observation": "Observation: ",
+        "reply": "Reply: ",
         "reminder": "Reminder: ",
         "answer": "Answer: ",
         "sources": "Sources: ",
@@ -45,6 +46,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "thought": "思考：",
         "action": "行动：",
         "observation": "观察：",
+        "reply": "回复：",
         "reminder": "提醒：",
         "answer": "答案：",
         "sources": "来源：",
@@ -115,6 +117,7 @@ class LiveView:
         self.spinner = Spinner("dots", self.words["thinking"].format(model))
         self.live = self.new_live()
         self.arriving = ""  # of a reply that streams
+        self.reply = ""
         self.show_prompt = show_prompt
         self.raw = raw
         self.prompt: list[Event] = []  # the messages sent so far
@@ -138,6 +141,7 @@ class LiveView:
                 self.live.update(Group(self.spinner, Text(readable(last_lines), style="dim")))
             case "reply":
                 self.live.stop()
+                self.reply = event["text"]
                 if self.raw:
                     self.rule(self.words["raw"].format(event["step"]))
                     self.console.print(Text(readable(event["text"])))
@@ -146,7 +150,9 @@ class LiveView:
                 self.line("thought", event["thought"])
                 for call in event["calls"]:
                     self.line("action", f"{call['name']}({json.dumps(call.get('arguments', {}), ensure_ascii=False)})")
-                self.line("reminder", event["reminder"])
+                if event["reminder"]:
+                    self.line("reply", shorten(self.reply, SHOWN_CHARS))
+                    self.line("reminder", event["reminder"].partition("\n")[0])
             case "result":
                 self.line("observation", shorten(event["content"], SHOWN_CHARS))
 

@@ -63,6 +63,11 @@ def screen(text: str) -> list[str]:
     return [line for line in lines if line]
 
 
+def test_a_reply_that_could_not_be_read_is_shown_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = shown(monkeypatch, terminal=False, model=ScriptedModel(["", "42"]))
+    assert text == "Reminder: Your reply was empty. Call a tool, or write the answer.\nAnswer: 42\n"
+
+
 def test_hostile_text_cannot_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     text = shown(monkeypatch, terminal=False, model=ScriptedModel(["\x1b[2J\x07[bold]gone[/bold]"]))
     assert text == "Answer: \\x1b[2J\\x07[bold]gone[/bold]\n"
