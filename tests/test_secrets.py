@@ -63,6 +63,7 @@ def left_behind(*results: subprocess.CompletedProcess[str]) -> str:
     return "\n".join([*files, *(result.stdout + result.stderr for result in results)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", KEYS)
 @pytest.mark.parametrize("path", ["/refuse", "/tell"])
 def test_a_planted_key_is_nowhere_to_be_found(server: str, provider: str, path: str) -> None:
