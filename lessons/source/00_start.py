@@ -56,14 +56,14 @@ print(agent.model.name)
 print(agent.registry.describe())
 
 # %% [markdown] lang="en"
-# The first line names the model. Without a key it is `offline`, a **stand-in**: a few hundred lines of rules that
-# behave like a small model. It is no language model, and when its rules don't reach, it says so. With a key in a file
+# The first line names the model. Without a key it is `offline`, a **stand-in**: a set of rules that behaves
+# like a small model. It is no language model, and when its rules don't reach, it says so. With a key in a file
 # named `.env`, the same cells run on a real model.
 #
 # Below stand the agent's three tools, in the very words that the model gets to read.
 
 # %% [markdown] lang="zh"
-# 第一行是模型的名字。没有密钥时是 `offline`，一个**离线替身**：几百行规则，表现得像一个小模型。它不是语言模型，规则管不到的地方它会直说。如果把密钥写进名为 `.env` 的文件，同样的单元格就会由真实模型来运行。
+# 第一行是模型的名字。没有密钥时是 `offline`，一个**离线替身**：一套规则，表现得像一个小模型。它不是语言模型，规则管不到的地方它会直说。如果把密钥写进名为 `.env` 的文件，同样的单元格就会由真实模型来运行。
 #
 # 下面是智能体的三个工具，模型读到的就是这些文字，一字不差。
 

@@ -169,6 +169,7 @@ def serve(lesson: Path, *, browser: bool, port: int | None, announce: Callable[[
             "news_url": None,
             "check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
             "workspaces_dir": str(workspace / ".react-lab" / "jupyterlab"),
+            "user_settings_dir": str(quiet_settings(workspace)),
         },
     }
     server = ServerApp.instance(config=Config(settings))
@@ -178,6 +179,16 @@ def serve(lesson: Path, *, browser: bool, port: int | None, announce: Callable[[
     # The loop's first task is to listen; the address is told after that.
     server.io_loop.add_callback(announce, f"http://{LOOPBACK}:{server.port}{address}?token={token}")
     server.start()
+
+
+def quiet_settings(workspace: Path) -> Path:
+    """JupyterLab's settings in this workspace; at first there is one: not to ask about news before the first lesson."""
+    folder = workspace / ".react-lab" / "settings"
+    notification = folder / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+    if not notification.exists():
+        notification.parent.mkdir(parents=True, exist_ok=True)
+        write(notification, b'{"fetchNews": "false"}')
+    return folder
 
 
 def use_own_kernel(workspace: Path) -> None:
