@@ -138,6 +138,24 @@ def test_the_last_question_of_a_conversation_is_answered(loop: str) -> None:
     assert "Rome" in (agent.run("What is the capital of Italy?", history=history).answer or "")
 
 
+@pytest.mark.parametrize(
+    ("questions", "answer"),
+    [
+        (["What is the capital of France?", "And Italy?"], "Rome"),
+        (["What is the atomic number of gold?", "what about silver?", "and iron"], "26"),
+        (["北京今天天气怎么样？", "那上海呢？"], "上海（中国）"),
+        (["What is the capital of France?", "What is 6 * 7?"], "42"),
+        (["What is 6 * 7?", "And what do you think?"], "I don't know"),
+    ],
+)
+def test_a_follow_up_is_understood_from_the_question_before(loop: str, questions: list[str], answer: str) -> None:
+    agent = LOOPS[loop](standard_tools())
+    history = [
+        message for question in questions[:-1] for message in (Message("user", question), Message("assistant", "."))
+    ]
+    assert answer in (agent.run(questions[-1], history=history).answer or "")
+
+
 def test_the_text_format_is_the_one_that_the_prompt_asks_for() -> None:
     trace = TextReActAgent(OfflineModel(), standard_tools(), syntax="bracket").run("日本的首都是哪里？")
     assert trace.steps[0].text.startswith("思考：")

@@ -14,12 +14,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 from react_lab.language import Language
 from react_lab.messages import Message, Reply, ToolCall, Usage
 from react_lab.models.offline_kit import Card, Kit, Wish
 from react_lab.models.offline_plans import SAYINGS, Observation, Plan, answer_question
-from react_lab.models.offline_reading import read_question
+from react_lab.models.offline_reading import in_context, read_question
 from react_lab.tools.base import Tool
 
 
@@ -82,8 +83,9 @@ class Native:
 
     def __init__(self, messages: Sequence[Message], tools: Sequence[Tool]) -> None:
         roles = [None, *(message.role for message in messages)]
-        start = max(i for i, before in enumerate(roles[:-1]) if roles[i + 1] == "user" and before != "tool")
-        self.question = messages[start].text
+        asked = [i for i, before in enumerate(roles[:-1]) if roles[i + 1] == "user" and before != "tool"]
+        start = asked[-1]
+        self.question = reduce(in_context, (messages[i].text for i in asked))
         self.tools = [_card(item) for item in tools]
         calls = {call.id: call for message in messages[start:] for call in message.tool_calls}
         self.observed = {
@@ -125,7 +127,7 @@ class Text:
     def __init__(self, messages: Sequence[Message]) -> None:
         system = messages[0].text if messages and messages[0].role == "system" else ""
         asked = [i for i, message in enumerate(messages) if message.role == "user" and not self._is_note(messages, i)]
-        self.question = messages[asked[-1]].text
+        self.question = reduce(in_context, (messages[i].text for i in asked))
         self.tools = [self._card(match) for match in self.TOOL.finditer(system)]
         self.chinese = "行动：" in system
         self.brackets = bool(re.search(r"(?m)^(?:Action: |行动：)\w+\[", system))

@@ -187,6 +187,18 @@ def query_of(text: str) -> str:
     return " ".join(dict.fromkeys(kept)).replace("龢", "和")
 
 
+FOLLOW_UP = re.compile(r"(?i)(?:and|what about|how about)(?: in| for| of)? (.{1,40}?)|(?:那么?|换成)?\s*(.{1,12}?)呢")
+
+
+def in_context(earlier: str, question: str) -> str:
+    """A follow-up ("And in X?", "那 X 呢？") as the whole question that it stands for: the earlier one, of X."""
+    match = FOLLOW_UP.fullmatch(question.strip().rstrip("?？").rstrip())
+    names = re.findall(r"(?<!^)\b[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*", earlier)
+    words = [word for word in query_of(earlier).split() if word not in CONCEPTS]
+    about = names[-1] if names else words[-1 if language_of(earlier) == "en" else 0] if words else ""
+    return earlier.replace(about, (match[1] or match[2]).strip()) if match and about else question
+
+
 # -- entities ------------------------------------------------------------------------------------------------
 
 CLAUSE = re.compile(
