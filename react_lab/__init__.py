@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from react_lab.models.catalogue import load_model as load_model
     from react_lab.models.offline import OfflineModel as OfflineModel
     from react_lab.models.scripted import ScriptedModel as ScriptedModel
+    from react_lab.replay.player import compare as compare
     from react_lab.replay.player import replay as replay
+    from react_lab.replay.player import watch as watch
     from react_lab.text_react import TextReActAgent as TextReActAgent
     from react_lab.tool_use import ToolUseAgent as ToolUseAgent
     from react_lab.tools.base import Tool as Tool
@@ -49,6 +51,8 @@ _PUBLIC = {
     "Trace": "trace",
     "Step": "trace",
     "replay": "replay.player",
+    "compare": "replay.player",
+    "watch": "replay.player",
     "ReactLabError": "errors",
     "ConfigurationError": "errors",
     "ToolError": "errors",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import os
@@ -10,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, Literal, Self
 
@@ -289,33 +291,158 @@ class Trace:
 
     # -- branching -------------------------------------------------------------------------------------------
 
-    def fork(self, step: int, *, observation: str, call: int = 0) -> Trace:
-        """A new, unfinished run that is this one up to a step, but for one observation of it.
+    def fork(
+        self,
+        step: int,
+        *,
+        observation: str | None = None,
+        call: int = 0,
+        reply: Reply | str | None = None,
+        question: str | None = None,
+        model: str | None = None,
+    ) -> Trace:
+        """A new, unfinished run that is this one up to a step, but for one change; this one stays as it is.
 
-        `agent.resume(trace.fork(2, observation="..."))` runs on from there; nothing recorded is run again.
+        `agent.resume(trace.fork(2, observation="..."))` runs on from there; nothing recorded is run again. Without a
+        change, and with another question or model, the model is asked again at the step.
 
         Args:
             step: Number of the step, from 1.
             observation: What the tool shall have said instead.
             call: Which of the step's calls, from 0.
+            reply: What the model shall have written instead; it is read again, and its calls are run.
+            question: What the person shall have asked instead. Replies of the steps before are kept.
+            model: The name of the model that will go on.
         Raises:
             IndexError: there is no such step, or it has no such call.
+            ValueError: more than one of observation, reply and question is given.
         """
-        results = list(self.find_all("result", step))
+        changes = {"observation": observation, "reply": reply, "question": question}
+        if sum(change is not None for change in changes.values()) > 1:
+            raise ValueError("one change a fork: give an observation, a reply or a question")
+        if self.find("request", step) is None:
+            raise IndexError(f"no step {step}; this run has {len(self.steps)}")
+        child = Trace([{**self.run, "id": uuid.uuid4().hex[:12], "started_at": now()}])
+        if observation is not None:
+            change = child._change_observation(self, step, call, observation)
+        elif reply is not None:
+            change = child._change_reply(self, step, Reply(reply) if isinstance(reply, str) else reply)
+        else:
+            change = child._ask_again(self, step, question)
+        if model is not None:
+            child.run["model"] = change["model"] = model
+        child.run["parent"] = {"id": self.id, "step": step, "change": change}
+        return child
+
+    def _change_observation(self, parent: Trace, step: int, call: int, observation: str) -> dict[str, Any]:
+        results = list(parent.find_all("result", step))
         if not 0 <= call < len(results):
             raise IndexError(f"step {step} has {len(results)} observations; there is no number {call}")
-        change = {"call": call, "observation": observation}
-        parent = {"id": self.id, "step": step, "change": change}
-        child = Trace([{**self.run, "id": uuid.uuid4().hex[:12], "parent": parent, "started_at": now()}])
-        for event in self.events[1:]:
+        for event in parent.events[1:]:
             if event is results[call]:
-                child._keep({**event, "content": observation, "is_error": False, "traceback": None, "changed": True})
+                self._keep({**event, "content": observation, "is_error": False, "traceback": None, "changed": True})
             elif event.get("step", step + 1) <= step:
-                child._keep(event)
-        return child
+                self._keep(event)
+        return {"call": call, "observation": observation}
+
+    def _change_reply(self, parent: Trace, step: int, reply: Reply) -> dict[str, Any]:
+        self._keep_until(parent, step)
+        self._keep({"event": "reply", "step": step, **reply_fields(reply), "seconds": 0.0, "changed": True})
+        return {"reply": reply.text, "tool_calls": [set_fields(call) for call in reply.tool_calls]}
+
+    def _ask_again(self, parent: Trace, step: int, question: str | None) -> dict[str, Any]:
+        self._keep_until(parent, step)
+        if question is None:
+            return {}
+        first = self.find("request", 1)
+        assert first is not None, "every run begins with a request"
+        asked = [
+            {**message, "text": question} if message["role"] == "user" else message for message in first["messages"]
+        ]
+        place = self.events.index(first)
+        self.events[place] = self._by_step[1][0] = {**first, "messages": asked, "changed": True}
+        self.run["question"] = question
+        return {"question": question}
+
+    def _keep_until(self, parent: Trace, step: int) -> None:
+        """Take over what was recorded before a step, and the step's request."""
+        for event in parent.events[1:]:
+            index = event.get("step", step + 1)
+            if index < step or (index == step and event["event"] == "request"):
+                self._keep(event)
+
+    # -- other forms -----------------------------------------------------------------------------------------
+
+    def to_html(self, lang: str | None = None) -> str:
+        """A page that steps through the run, without a network."""
+        page: str = _function("replay.page", "to_page")(self, lang)
+        return page
+
+    def to_otlp(self) -> dict[str, Any]:
+        """The run as OpenTelemetry spans (OTLP/JSON, GenAI conventions), for the viewers that people already run."""
+        spans: dict[str, Any] = _function("interchange.otlp", "to_otlp")(self)
+        return spans
+
+    def to_atif(self) -> dict[str, Any]:
+        """The run as an Agent Trajectory Interchange Format document."""
+        document: dict[str, Any] = _function("interchange.atif", "to_atif")(self)
+        return document
+
+    @classmethod
+    def from_messages(cls, messages: Iterable[Mapping[str, Any]], *, model: str = "", system: str = "") -> Trace:
+        """A run of another program, from the message list that it sent to Anthropic or OpenAI."""
+        trace: Trace = _function("interchange.chat_messages", "from_messages")(messages, model=model, system=system)
+        return trace
 
     def __repr__(self) -> str:
         return f"<Trace {self.id}: {self.question[:40]!r}, {len(self.steps)} steps, {self.outcome}>"
+
+
+def diff(a: Trace, b: Trace) -> tuple[Event | None, Event | None] | None:
+    """The first events at which two runs part, or None where they are the same.
+
+    Only what matters is compared: ids, times and tokens differ between any two runs. Where one run is the beginning of
+    the other, its side is None.
+    """
+    for left, right in zip_longest(a.events, b.events):
+        if left is None or right is None or _essence(left) != _essence(right):
+            return left, right
+    return None
+
+
+# What an event says. A request follows from the events before it.
+ESSENCE = {
+    "run": ("question", "agent", "model", "system"),
+    "reply": ("text", "thought", "tool_calls"),
+    "parse": ("thought", "calls", "answer", "reminder"),
+    "result": ("name", "arguments", "content", "is_error"),
+    "end": ("outcome", "answer", "reason"),
+}
+
+
+def _essence(event: Event) -> list[Any]:
+    """The kind of an event and what it says; calls without their ids."""
+    said = [event.get(name) or None for name in ESSENCE.get(event["event"], ())]
+    calls = [[(call["name"], call.get("arguments")) for call in calls] for calls in said if isinstance(calls, list)]
+    return [event["event"], [value for value in said if not isinstance(value, list)], calls]
+
+
+def _function(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that imports this one: looked up when it is needed."""
+    function: Callable[..., Any] = getattr(importlib.import_module(f"react_lab.{module}"), name)
+    return function
+
+
+def reply_fields(reply: Reply) -> dict[str, Any]:
+    """A reply as a `reply` event holds it."""
+    return {
+        "text": reply.text,
+        "thought": reply.thought,
+        "tool_calls": [set_fields(call) for call in reply.tool_calls],
+        "stop_reason": reply.stop_reason,
+        "usage": set_fields(reply.usage) if reply.usage else None,
+        "native": reply.native,
+    }
 
 
 def _event(path: Path, number: int, line: bytes) -> Event:

@@ -8,8 +8,22 @@ from typing import Any
 
 import pytest
 
-from react_lab import ModelError, Reply, ScriptedModel, ToolCall, ToolRegistry, ToolUseAgent, Trace, Usage, tool
-from react_lab.replay.story import WORDS, as_text, readable, story, tell
+from react_lab import (
+    ModelError,
+    Reply,
+    ScriptedModel,
+    TextReActAgent,
+    ToolCall,
+    ToolRegistry,
+    ToolUseAgent,
+    Trace,
+    Usage,
+    tool,
+)
+from react_lab.replay.page import to_page
+from react_lab.replay.player import replay
+from react_lab.replay.story import as_text, readable, sent, story, tell
+from react_lab.replay.words import WORDS
 
 
 @tool
@@ -48,22 +62,22 @@ def test_a_step_holds_thought_call_observation_and_the_raw_reply() -> None:
     assert (first["answer"], last["answer"], last["calls"]) == (None, "77 m", [])
 
 
-def test_a_prompt_is_the_first_messages_of_the_story_exactly_as_sent() -> None:
+def test_a_prompt_is_the_messages_of_all_steps_so_far_exactly_as_sent() -> None:
     trace = run(call("Genoa"), call("Pharos"), "77 m")
     told = story(trace)
     for step in told["steps"]:
-        sent = trace.prompt_at(step["number"])
-        shown = told["messages"][: step["prompt"]]
-        assert [message["role"] for message in shown] == [message.role for message in sent]
-        assert [message["text"] for message in shown] == [message.text for message in sent]
-    assert [(step["prompt"], step["new"]) for step in told["steps"]] == [(2, 2), (4, 2), (6, 2)]
+        prompt = trace.prompt_at(step["number"])
+        shown = sent(told, step["number"])
+        assert [message["role"] for message in shown] == [message.role for message in prompt]
+        assert [message["text"] for message in shown] == [message.text for message in prompt]
+    assert [(step["prompt"], len(step["messages"])) for step in told["steps"]] == [(2, 2), (4, 2), (6, 2)]
 
 
 def test_what_was_said_before_the_question_belongs_to_the_first_prompt() -> None:
     before = run("Hello!", question="Hi").prompt_at(1)[1:]
     told = story(agent("77 m").run("How tall is it?", history=before))
-    assert (told["steps"][0]["prompt"], told["steps"][0]["new"]) == (3, 3)
-    assert [message["text"] for message in told["messages"][1:]] == ["Hi", "How tall is it?"]
+    assert told["steps"][0]["prompt"] == 3
+    assert [message["text"] for message in sent(told, 1)[1:]] == ["Hi", "How tall is it?"]
 
 
 def test_a_story_grows_with_the_length_of_a_run_and_not_with_its_square() -> None:
@@ -84,7 +98,7 @@ def test_a_fork_names_its_parent_and_marks_what_was_changed() -> None:
     told = story(fork)
     assert told["parent"] == {"id": parent.id, "step": 1}
     assert told["steps"][0]["calls"][0]["result"]["changed"]
-    assert told["messages"][3]["results"][0]["content"] == "Genoa: 80 m"
+    assert sent(told, 2)[3]["results"][0]["content"] == "Genoa: 80 m"
     assert f"A fork of run {parent.id} at step 1." in as_text(tell(told, "en"))
     assert "Observation · changed by hand" in as_text(tell(told, "en"))
 
@@ -100,7 +114,7 @@ def test_a_run_without_any_reply_says_so() -> None:
     with pytest.raises(ModelError):
         agent().resume(trace)
     told = story(trace)
-    assert (told["outcome"], told["steps"], told["messages"]) == ("error", [], [])
+    assert (told["outcome"], told["steps"]) == ("error", [])
     assert tell(told, "en")["lines"][-1] == "The run ended before the model replied."
 
 
@@ -147,6 +161,88 @@ def test_every_text_of_a_story_can_be_shown_and_saved() -> None:
     told["interface"] = {}
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\ud800]", json.dumps(told, ensure_ascii=False))
     assert json.dumps(told, ensure_ascii=False).encode()
+
+
+STRINGS = [
+    "你好，世界",
+    "\\u4f60\\u597d",
+    "a\\nb \\\\ c",
+    "\"quoted\" and 'quoted'",
+    "😀 👩‍👩‍👧 🇨🇳",
+    "𠀀𪚥 beyond the basic plane",
+    "e\u0301 combining",
+    "wide\u3000blanks\u00a0inside",
+    "العربية עברית",
+    "{'not': json}",
+    "ＦＵＬＬ ｗｉｄｔｈ",
+    "한국어 ひらがな",
+    "\ufeffmark",
+    "tab\tand\nline",
+    "&amp; &#20320; %E4%BD%A0",
+]
+
+
+@pytest.mark.parametrize("text", STRINGS)
+def test_every_view_and_export_shows_the_same_characters(text: str) -> None:
+    trace = run(Reply(text, tool_calls=(ToolCall("c1", "height", {"of": text}),)), text, question=text)
+    told = tell(story(trace), "en")
+    assert told["question"] == told["steps"][0]["parts"][0]["text"] == told["steps"][1]["reply"] == text
+    assert told["steps"][0]["parts"][2]["text"].startswith(f"{text}: 77 m.")
+    lines = text.replace("\n", "\n  ")
+    assert f"Answer\n  {lines}" in as_text(told)
+    for export in (trace.to_otlp(), trace.to_atif(), json.loads(replay(trace, lang="en").story)):
+        assert json.dumps(text, ensure_ascii=False)[1:-1] in json.dumps(export, ensure_ascii=False)
+    assert json.dumps(text, ensure_ascii=False).replace("<", "\\u003c")[1:-1] in to_page(trace, "en")
+
+
+def test_data_with_escaped_characters_is_shown_with_the_characters_and_sent_as_it_was() -> None:
+    @tool
+    def fetch() -> str:
+        """Fetch data."""
+        return json.dumps({"greeting": "你好" * 12, "n": 12345678901234567890})
+
+    reply = Reply("", tool_calls=(ToolCall("c1", "fetch", {}),))
+    trace = ToolUseAgent(ScriptedModel([reply, "ok"]), ToolRegistry([fetch])).run("?")
+    told = tell(story(trace), "en")
+    assert '"greeting": "你好你好' in told["steps"][0]["parts"][1]["text"]
+    assert '"n": 12345678901234567890' in told["steps"][0]["parts"][1]["text"]
+    assert "\\u4f60\\u597d" in told["steps"][1]["messages"][1]["text"]
+
+
+def test_parts_of_a_text_reply_that_the_reader_used_have_their_places() -> None:
+    text = 'Hm.\nThought: 😀 so\nAction: height({"of": "Genoa"})\nObservation: invented'
+    trace = TextReActAgent(ScriptedModel([text, "Final Answer: 77 m"]), ToolRegistry([height])).run("?")
+    first, last = tell(story(trace), "en")["steps"]
+    assert [(kind, text[start:end]) for kind, start, end in first["pieces"]] == [
+        ("thought", "😀 so"),
+        ("action", 'height({"of": "Genoa"})'),
+    ]
+    assert [last["reply"][start:end] for _, start, end in last["pieces"]] == ["77 m"]
+
+
+def test_the_context_is_told_by_kind_also_where_observations_are_written_as_the_user() -> None:
+    native = run(call("Genoa"), "77 m")
+    replies = ['Thought: t\nAction: height({"of": "Genoa"})', "Final Answer: 77 m"]
+    text = TextReActAgent(ScriptedModel(replies), ToolRegistry([height])).run("How tall is it?")
+    for trace in (native, text):
+        first, second = (step["context"] for step in tell(story(trace), "en")["steps"])
+        system, user, assistant, observed = second
+        assert first == [system, user, 0, 0]
+        assert user == len("How tall is it?")
+        assert assistant > 0
+        assert observed >= len("Genoa: 77 m. https://almanac.example/Genoa")
+    sent = sum(len(message.text) for message in text.prompt_at(2))
+    assert sum(second) == sent
+
+
+def test_what_replies_cost_is_told_where_it_is_known() -> None:
+    trace = run(call("Genoa"), "77 m")
+    assert "$" not in tell(story(trace), "en")["lines"][0]
+    for event in trace.events:
+        event |= {"cost_usd": 0.0123} if event["event"] == "reply" else {}
+    told = tell(story(trace), "en")
+    assert "$0.0246" in told["lines"][0]
+    assert "$0.0123" in told["steps"][0]["line"]
 
 
 def test_arguments_that_json_does_not_know_stay_text() -> None:

@@ -17,6 +17,7 @@ from prompt_toolkit.output import DummyOutput
 from prompt_toolkit.utils import get_cwidth
 
 from react_lab.replay.terminal import TerminalPlayer, application, print_trace, replay_in_terminal, wrap
+from react_lab.trace import Trace
 from tests.browser.runs import calling, lighthouse, lighthouse_in_chinese, long_run, run
 
 
@@ -60,6 +61,38 @@ def test_prompt_and_raw_reply_unfold() -> None:
     assert "[user]" not in shown(player, rows=200)
 
 
+def test_the_events_of_a_step_unfold() -> None:
+    player = TerminalPlayer(lighthouse())
+    player.press("e")
+    text = shown(player, rows=60)
+    assert "Events\n  request: 2 new messages" in text
+    assert "  reader: Thought · calls search" in text
+
+
+def test_search_goes_to_the_steps_that_hold_the_text() -> None:
+    player = TerminalPlayer(lighthouse())
+    for key in ["/", *"LANTERNA", "x", "backspace"]:
+        player.press(key)
+    assert shown(player).endswith("/LANTERNA_")
+    player.press("enter")
+    assert "Step 2 of 3" in shown(player)
+    assert "/LANTERNA · 1 of 2 · left/right" in shown(player)
+    player.press("n")
+    assert "Step 3 of 3" in shown(player)
+    player.press("n")
+    assert "Step 2 of 3" in shown(player)
+    player.press("N")
+    assert "Step 3 of 3" in shown(player)
+    player.press("home")
+    assert "/LANTERNA · – of 2" in shown(player)
+    for key in ["/", "q", "q", "enter"]:
+        player.press(key)
+    assert shown(player).endswith("/qq · not found")
+    for key in ["n", "/", "z", "escape"]:
+        player.press(key)
+    assert shown(player).endswith("q quit")
+
+
 def test_a_step_that_is_longer_than_the_screen_scrolls_to_its_end() -> None:
     player = TerminalPlayer(long_run(2))
     assert re.search(r" \d+/\d+ --|-- *\d+/\d+ $", shown(player, rows=20).splitlines()[-2])
@@ -90,10 +123,7 @@ def test_the_controls_are_in_the_language_of_the_person() -> None:
 
 
 def test_a_run_without_steps_can_be_looked_at() -> None:
-    trace = lighthouse()
-    trace.events[1:] = []
-    trace._by_step.clear()
-    player = TerminalPlayer(trace)
+    player = TerminalPlayer(Trace(lighthouse().events[:1]))
     player.press("end")
     assert "The run ended before the model replied." in shown(player)
 
@@ -139,7 +169,7 @@ def test_rows_break_between_words_and_anywhere_in_chinese() -> None:
 def test_the_program_takes_keys_and_ends_with_q() -> None:
     player = TerminalPlayer(lighthouse())
     with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
-        keyboard.send_text("\x1b[C\x1b[Cq")
+        keyboard.send_text("/q\r\x1b[C\x1b[Cq")
         application(player).run()
     assert player.number == 3
 

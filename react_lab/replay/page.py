@@ -2,38 +2,63 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
+import zlib
 from pathlib import Path
 
 from react_lab.language import interface_language
-from react_lab.replay.story import story, tell
+from react_lab.replay.story import Story, story, tell
 from react_lab.trace import Trace
 
 HERE = Path(__file__).parent
-PLAYER_JS = HERE / "player.js"
-PLAYER_CSS = HERE / "player.css"
+# One module in several files, so that each can be read in one go.
+SCRIPTS = ("dom.js", "charts.js", "list.js", "step.js", "takeaway.js", "player.js")
+PLAYER_JS = "\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
+PLAYER_CSS = (HERE / "player.css").read_text(encoding="utf-8")
 
 # Nothing may be fetched, not even by what a model wrote.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+PACKED_FROM = 1_000_000  # characters; below, the story can be read in the page's source
 
-# The part of a widget model that the player needs; here the story never changes.
+# The part of a widget model that the player needs; here the story never changes, and `#step-4` is a link to a step.
 SHIM = """\
-const story = document.getElementById("story").textContent;
-const model = { get: () => story, on() {}, off() {} };
+const block = document.getElementById("story");
+const story = block.type === "application/json" ? block.textContent : await unpack(block.textContent);
+const step = () => Number(/^#step-(\\d+)$/.exec(location.hash)?.[1] ?? 1);
+const model = {
+  get: (name) => (name === "story" ? story : step()),
+  set: (name, value) => link(value),
+  on: (event, listener) => event === "change:step" && addEventListener("hashchange", listener),
+  off() {},
+};
+let waiting; // browsers refuse an address that changes too often
 render({ model, el: document.querySelector("main") });
+
+function link(number) {
+  clearTimeout(waiting);
+  if (location.protocol === "about:" || number === step()) return;
+  waiting = setTimeout(() => history.replaceState(null, "", `#step-${number}`), 300);
+}
+
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+}
 """
 
 
 def to_page(trace: Trace, lang: str | None = None) -> str:
     """The player and the run in one HTML document, to save, send or open without a network."""
-    language = interface_language(lang)
-    told = tell(story(trace), language)
-    # "<" spelled as JSON may spell it, so that no text of a run can end the data block.
-    data = json.dumps(told, ensure_ascii=False).replace("<", "\\u003c")
+    return page_of(tell(story(trace), interface_language(lang)))
+
+
+def page_of(told: Story) -> str:
+    """The player and what it shows in one HTML document."""
     return f"""\
 <!doctype html>
-<html lang="{"zh-CN" if language == "zh" else "en"}">
+<html lang="{"zh-CN" if told["interface"]["language"] == "zh" else "en"}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
@@ -43,14 +68,24 @@ def to_page(trace: Trace, lang: str | None = None) -> str:
 :root {{ color-scheme: light dark; }}
 body {{ margin: 1rem; }}
 main > section.react-lab-player {{ margin: auto; }}
-{PLAYER_CSS.read_text(encoding="utf-8")}</style>
+{PLAYER_CSS}</style>
 </head>
 <body>
 <main></main>
-<script id="story" type="application/json">{data}</script>
+{data_block(told)}
 <script type="module">
-{PLAYER_JS.read_text(encoding="utf-8")}
+{PLAYER_JS}
 {SHIM}</script>
 </body>
 </html>
 """
+
+
+def data_block(told: Story) -> str:
+    """The story for the script: as JSON, or packed where that is long."""
+    data = json.dumps(told, ensure_ascii=False)
+    if len(data) < PACKED_FROM:
+        data = data.replace("<", "\\u003c")  # as JSON may spell it, so that no text of a run can end the data block
+        return f'<script id="story" type="application/json">{data}</script>'
+    packed = base64.b64encode(zlib.compress(data.encode())).decode()
+    return f'<script id="story" type="application/zlib">{packed}</script>'

@@ -1,110 +1,215 @@
-// The player: shows one step of a run at a time. It gets the whole story once and asks nobody afterwards.
+// The player: shows one step of a run at a time, or of two runs side by side. It gets the whole story once and asks
+// nobody afterwards.
 //
 // Hosts call `render({ model, el })`: anywidget in a notebook, a few lines of page.py in a page of its own.
-// The story is what `tell` in story.py gives; this file only lays it out.
-//
-// Text of models and tools is hostile. It enters the document as text nodes, never as HTML.
+// The story is what `tell` in story.py gives, or `compare` in compare.py; this file only lays it out.
+// The other files of this folder stand before it in the same module: see page.py.
 
 const MS_PER_STEP = 1500;
+const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16];
+const MAX_MARKS = 500; // of what was searched, in one step
+const LABELS = "h3, dl, .costs, .role, details:not(.block) > summary"; // are not searched
+
+// Shared by all players of a document: what they found is marked without touching the text.
+const marks = globalThis.Highlight && (CSS.highlights.get("react-lab-found") ?? new Highlight());
+if (marks) CSS.highlights.set("react-lab-found", marks);
 
 function render({ model, el }) {
-  let close = open(JSON.parse(model.get("story")), el);
-  const reload = () => {
-    close();
-    close = open(JSON.parse(model.get("story")), el);
-  };
-  model.on("change:story", reload);
+  const player = open(model, el);
+  const told = () => player.tell(JSON.parse(model.get("story")));
+  const moved = () => player.go(model.get("step") - 1);
+  const message = ({ file }) => file && download(file.name, file.text, "application/octet-stream");
+  const listeners = { "change:story": told, "change:step": moved, "msg:custom": message };
+  for (const [event, listener] of Object.entries(listeners)) model.on(event, listener);
+  told();
+  if (model.get("step") > 1) moved();
   return () => {
-    model.off("change:story", reload);
-    close();
+    for (const [event, listener] of Object.entries(listeners)) model.off(event, listener);
+    player.close();
   };
 }
 
-/** Put a player for one story into `parent`; gives back how to take it away again. */
-function open(story, parent) {
-  const { language, words } = story.interface;
-  const count = story.steps.length;
-  const unfolded = new Set(); // kinds of details that the person has opened; they stay open from step to step
-  let current = 0;
+/** Put an empty player into `parent`. Then `tell` gives it a story, `go` moves it, `close` takes it away again. */
+function open(model, parent) {
+  let story = null;
+  let words, language;
+  let rows = []; // of one step each, or of a step of each of two runs
+  let shown = []; // indices of the rows that pass the filter
+  let current = 0; // index of the row on the screen
   let playing = null; // while playing: { from, since, frame }
+  let hits = []; // indices of the rows that hold what is searched
+  let charts = [];
+  let ranges = []; // what is marked as found
+  let list = null;
+  const unfolded = new Set(); // kinds of details that the person has opened; they stay open from step to step
 
   // -- the parts that stay -------------------------------------------------------------------------------
 
+  const head = make("header");
   const buttons = {
-    first: button("first", () => go(0)),
-    back: button("back", () => go(current - 1)),
-    play: button("play", () => (playing ? pause() : play())),
-    forward: button("forward", () => go(current + 1)),
-    last: button("last", () => go(count - 1)),
+    first: button(() => go(shown[0])),
+    back: button(() => step(-1)),
+    play: button(() => (playing ? pause() : play())),
+    forward: button(() => step(1)),
+    last: button(() => go(shown.at(-1))),
+    previous: button(() => find(-1)),
+    next: button(() => find(1)),
   };
-  const slider = make("input", { type: "range", min: 1, max: count, value: 1, "aria-label": words.jump });
-  slider.addEventListener("input", () => go(Number(slider.value) - 1));
+  const slider = make("input", { type: "range", min: 1 });
+  slider.addEventListener("input", () => go(shown[slider.value - 1]));
+  const speed = make("select", {}, ...SPEEDS.map((value) => make("option", { value }, `${value}×`)));
+  speed.value = 1;
+  speed.addEventListener("change", () => playing && (pause(), play()));
   const position = make("output", { class: "position", role: "status" });
-  const body = make("div", { class: "body", lang: tag(story.language) });
 
-  const root = make(
-    "section",
-    {
-      class: "react-lab-player",
-      lang: tag(language),
-      "aria-label": words.player,
-      tabindex: 0,
-      // Without it JupyterLab takes the keys for its own: an "a" would insert a cell.
-      "data-lm-suppress-shortcuts": "true",
-    },
-    make(
-      "header",
-      {},
-      make("p", { class: "question", lang: tag(story.language) }, story.question),
-      ...story.lines.map((line) => make("p", { class: "line" }, line)),
-    ),
-  );
-  if (count > 0) {
-    const controls = { class: "controls", role: "toolbar", "aria-label": words.controls };
-    root.append(make("div", controls, ...Object.values(buttons), slider, position), body);
-    show(0);
-  }
+  const query = make("input", { type: "search", autocomplete: "off", spellcheck: "false" });
+  query.addEventListener("input", search);
+  const found = make("span", { class: "found", "aria-live": "polite" });
+  const tools = make("select");
+  const only = make("button", { type: "button", class: "only", "aria-pressed": "false" });
+  tools.addEventListener("change", filter);
+  only.addEventListener("click", () => {
+    only.setAttribute("aria-pressed", only.getAttribute("aria-pressed") !== "true");
+    filter();
+  });
+
+  const { first, back, forward, last } = buttons;
+  const controls = make("div", { class: "controls", role: "toolbar" });
+  controls.append(first, back, buttons.play, forward, last, slider, speed, position);
+  const finding = make("div", { class: "finding", role: "search" });
+  finding.append(query, found, buttons.previous, buttons.next, tools, only);
+  const overview = make("section", { class: "overview" });
+  const body = make("div", { class: "body" });
+  body.addEventListener("toggle", mark, true);
+  const foot = make("footer");
+  const root = make("section", {
+    class: "react-lab-player",
+    tabindex: 0,
+    // Without it JupyterLab takes the keys for its own: an "a" would insert a cell.
+    "data-lm-suppress-shortcuts": "true",
+  });
+  root.append(head, controls, finding, overview, body, foot);
   root.addEventListener("keydown", onKey);
   parent.append(root);
 
-  return () => {
+  return { tell, go, close };
+
+  function close() {
     pause();
+    unmark();
     root.remove();
-  };
+  }
+
+  // -- the story -----------------------------------------------------------------------------------------
+
+  /** Show a story. One that is a longer telling of the same run leaves the person where they are. */
+  function tell(next) {
+    const grown = story?.id === next.id;
+    const atEnd = current === rows.length - 1;
+    story = next;
+    ({ words, language } = story.interface);
+    rows = story.rows ?? story.steps.map((step) => ({ sides: [step] }));
+    shown = [...rows.keys()];
+    if (!grown) {
+      pause();
+      query.value = "";
+      current = (story.start ?? 1) - 1;
+      only.setAttribute("aria-pressed", "false");
+      unfolded.clear();
+    } else if (atEnd) {
+      current = Math.max(rows.length - 1, 0);
+    }
+    label();
+    const names = rows.flatMap(({ sides }) => sides.flatMap((step) => step?.tools ?? []));
+    options(tools, [...new Set(names)], grown ? tools.value : "");
+    for (const part of [controls, body, foot]) part.hidden = rows.length === 0;
+    for (const part of [finding, overview]) part.hidden = rows.length < 2;
+    if (rows.length === 0) return;
+    sketch();
+    foot.replaceChildren(...takeAway());
+    filter();
+  }
+
+  /** Everything that depends on the person's language. */
+  function label() {
+    root.lang = tag(language);
+    root.setAttribute("aria-label", story.rows ? words.comparison : words.player);
+    const question = make("p", { class: "question", lang: tag(story.language) }, story.question);
+    head.replaceChildren(question, ...story.lines.map((line) => make("p", { class: "line" }, line)));
+    body.lang = tag(story.language);
+    for (const [name, element] of Object.entries(buttons)) paint(element, name === "play" && playing ? "pause" : name);
+    const names = [[controls, "controls"], [finding, "finding"], [overview, "overview"], [slider, "jump"]];
+    for (const [element, name] of [...names, [speed, "speed"], [query, "search"], [tools, "tool"]]) {
+      element.setAttribute("aria-label", words[name]);
+    }
+    query.placeholder = words.search_hint;
+    only.textContent = story.rows ? words.differences : words.errors;
+  }
+
+  function options(select, names, chosen) {
+    const all = make("option", { value: "" }, words.all_tools);
+    select.replaceChildren(all, ...names.map((name) => make("option", { value: name }, name)));
+    select.value = names.includes(chosen) ? chosen : "";
+    select.hidden = names.length < 2;
+  }
 
   // -- moving --------------------------------------------------------------------------------------------
 
-  /** The person moves: playback ends. */
+  /** The person moves to a row: playback ends. */
   function go(index) {
     pause();
-    show(Math.min(Math.max(index, 0), count - 1));
+    if (rows.length > 0) show(Math.min(Math.max(index ?? current, 0), rows.length - 1));
+  }
+
+  /** Forward or back by so many of the rows that are shown. */
+  function step(by) {
+    const place = shown.indexOf(current) + by;
+    if (place >= 0 && place < shown.length) go(shown[place]);
+    else pause();
   }
 
   function play() {
-    if (current === count - 1) show(0);
-    playing = { from: current, since: performance.now(), frame: requestAnimationFrame(tick) };
+    if (shown.length === 0) return;
+    if (current === shown.at(-1)) show(shown[0]);
+    playing = { from: Math.max(shown.indexOf(current), 0), since: performance.now() };
+    playing.frame = requestAnimationFrame(tick);
+    position.setAttribute("aria-live", "off"); // else every step would be read out
     paint(buttons.play, "pause");
   }
 
-  /** The step that is due follows from the clock, so that a slow frame delays nothing after it. */
+  /** The row that is due follows from the clock, so that a slow frame delays nothing after it. */
   function tick() {
-    const due = playing.from + Math.floor((performance.now() - playing.since) / MS_PER_STEP);
-    if (due > current) show(Math.min(due, count - 1));
-    if (current === count - 1) pause();
+    const passed = (performance.now() - playing.since) * speed.value;
+    const due = Math.min(playing.from + Math.floor(passed / MS_PER_STEP), shown.length - 1);
+    if (due > shown.indexOf(current)) show(shown[due]);
+    if (due === shown.length - 1) pause();
     else playing.frame = requestAnimationFrame(tick);
   }
 
   function pause() {
-    if (playing) cancelAnimationFrame(playing.frame);
+    if (!playing) return;
+    cancelAnimationFrame(playing.frame);
     playing = null;
+    position.setAttribute("aria-live", "polite");
     paint(buttons.play, "play");
   }
 
   function onKey(event) {
-    if (count === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-    const moves = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: count - 1 };
+    if (rows.length === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target === query) {
+      onSearchKey(event);
+      return;
+    }
+    if (event.target.closest("select")) return;
+    const inList = event.target.closest(".list");
+    const moves = { ArrowLeft: -1, ArrowRight: 1, ...(inList && { ArrowUp: -1, ArrowDown: 1 }) };
     if (event.key in moves) {
-      go(moves[event.key]);
+      step(moves[event.key]);
+    } else if (event.key === "Home" || event.key === "End") {
+      go(event.key === "Home" ? shown[0] : shown.at(-1));
+    } else if (event.key === "/") {
+      query.focus();
+      query.select();
     } else if (event.key === " " && !event.target.closest("button, summary, a")) {
       playing ? pause() : play();
     } else {
@@ -113,139 +218,223 @@ function open(story, parent) {
     event.preventDefault();
   }
 
-  // -- showing -------------------------------------------------------------------------------------------
+  function onSearchKey(event) {
+    if (event.key === "Enter") {
+      find(event.shiftKey ? -1 : 1);
+    } else if (event.key === "Escape") {
+      query.value = "";
+      search();
+      root.focus({ preventScroll: true });
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  // -- finding -------------------------------------------------------------------------------------------
+
+  /** Show the rows of one tool, with errors, or with differences; who was elsewhere is brought to the next of them. */
+  function filter() {
+    const pressed = only.getAttribute("aria-pressed") === "true";
+    const passes = (step, row) =>
+      step && (!tools.value || step.tools.includes(tools.value)) &&
+      (!pressed || (story.rows ? row.mark !== "equal" : step.failed));
+    shown = [...rows.keys()].filter((index) => rows[index].sides.some((step) => passes(step, rows[index])));
+    slider.max = Math.max(shown.length, 1);
+    const next = shown.find((index) => index >= current) ?? shown.at(-1);
+    list.fill(shown);
+    if (next !== undefined) show(next);
+    else none();
+    search(false);
+  }
+
+  function none() {
+    position.textContent = words.none_shown;
+    body.replaceChildren(make("p", { class: "costs" }, words.none_shown));
+  }
+
+  /** Look for the text in all rows that are shown, and go to the first that holds it from here on. */
+  function search(move = true) {
+    const text = query.value.toLowerCase();
+    hits = text ? shown.filter((index) => searchable(index).includes(text)) : [];
+    for (const name of ["previous", "next"]) buttons[name].hidden = hits.length === 0;
+    if (move && hits.length) go(hits.find((index) => index >= current) ?? hits[0]);
+    else tally();
+  }
+
+  function find(by) {
+    if (hits.length === 0) return;
+    const beyond = by > 0 ? hits.find((index) => index > current) : hits.findLast((index) => index < current);
+    go(beyond ?? (by > 0 ? hits[0] : hits.at(-1)));
+  }
+
+  /** Say which of how many, and mark what was found in the step on the screen. */
+  function tally() {
+    const place = hits.indexOf(current) + 1;
+    const counted = fill(words.found, { n: place || "–", count: hits.length });
+    found.textContent = !query.value ? "" : hits.length ? counted : words.none_found;
+    mark();
+    if (place && ranges.length === 0) {
+      for (const details of body.querySelectorAll("details")) details.unfold(); // it is in something folded
+      mark();
+    }
+  }
+
+  /** All that a row shows; the same rule as `searchable` in story.py. Made once, when it is first searched. */
+  function searchable(index) {
+    const texts = (step) => [
+      ...step.parts.flatMap((part) => [part.title, part.text, part.notes]),
+      step.reply,
+      ...(index === 0 ? step.messages.map((message) => message.text) : []),
+    ];
+    const row = rows[index];
+    row.text ??= row.sides.filter(Boolean).flatMap(texts).join("\n").toLowerCase();
+    return row.text;
+  }
+
+  function mark() {
+    unmark();
+    const text = query.value.toLowerCase();
+    if (!marks || !text) return;
+    const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode() && ranges.length < MAX_MARKS) {
+      const node = walker.currentNode;
+      const lower = node.data.toLowerCase();
+      if (node.parentElement.closest(LABELS) || lower.length !== node.data.length) continue;
+      for (let at = lower.indexOf(text); at >= 0; at = lower.indexOf(text, at + text.length)) {
+        const range = new Range();
+        range.setStart(node, at);
+        range.setEnd(node, at + text.length);
+        ranges.push(range);
+      }
+    }
+    ranges.forEach((range) => marks.add(range));
+  }
+
+  function unmark() {
+    ranges.forEach((range) => marks.delete(range));
+    ranges = [];
+  }
+
+  // -- the overview --------------------------------------------------------------------------------------
+
+  function sketch() {
+    const sides = story.sides ?? [{ name: "", timeline: story.timeline }];
+    const all = rows.flatMap((row) => row.sides.filter(Boolean));
+    const [longest, highest] = [end, height].map((size) => Math.max(...all.map(size))); // one scale for two runs
+    charts = sides.flatMap((side, index) => {
+      const at = rows.flatMap((row, i) => (row.sides[index] ? [i] : [])); // from steps of this run to rows
+      const steps = at.map((i) => rows[i].sides[index]);
+      const kinds = { model: words.models, tool: words.tools, failed: words.errors_drawn };
+      return [
+        figure(timeline(steps, longest), at, kinds, () => [side.name, words.timeline, side.timeline]),
+        figure(growth(steps, highest), at, roles(), (step) => [side.name, words.growth, steps[step]?.growth]),
+      ];
+    });
+    list = stepList(rows, { words, language: story.language, current: () => current, go });
+    const steps = kept("steps", summary(words.steps, rows.length, language), () => [list.element]);
+    steps.addEventListener("toggle", list.select); // what is folded can't scroll
+    overview.replaceChildren(...charts.map((chart) => chart.figure), steps);
+  }
+
+  /** A drawing with its caption and what its colours stand for. `at` are the rows of its steps. */
+  function figure({ svg, point, stepAt }, at, kinds, facts) {
+    const drawn = Object.entries(kinds).filter(([kind]) => svg.querySelector(`path.${kind}`).getAttribute("d"));
+    const key = drawn.map(([kind, name]) => make("span", { class: `key ${kind}` }, name));
+    const caption = make("span");
+    svg.addEventListener("click", (event) => go(at[stepAt(event)]));
+    const show = () => {
+      const step = at.indexOf(current);
+      point(step);
+      caption.textContent = facts(step).filter(Boolean).join(" · ");
+      svg.setAttribute("aria-label", caption.textContent);
+    };
+    return { svg, caption, drawn, show, figure: make("figure", {}, make("figcaption", {}, caption, ...key), svg) };
+  }
+
+  /** What the colours of the second drawing stand for. */
+  function roles() {
+    const [system, user, assistant] = ["system", "user", "assistant"].map((role) => words[`role.${role}`]);
+    return { system, user, assistant, observed: words.tools };
+  }
+
+  // -- one row -------------------------------------------------------------------------------------------
 
   function show(index) {
     current = index;
-    const step = story.steps[current];
-    const place = fill(words.position, { n: current + 1, count });
-    position.textContent = place;
-    slider.value = current + 1;
-    slider.setAttribute("aria-valuetext", place);
+    const count = rows.length;
+    const row = rows[current];
+    const place = shown.indexOf(current);
+    const filtered = shown.length < count;
+    const where = fill(words.position, { n: current + 1, count });
+    position.textContent = filtered ? `${where} · ${fill(words.shown, { n: place + 1, count: shown.length })}` : where;
+    slider.value = place + 1;
+    slider.setAttribute("aria-valuetext", where);
     // Marked, not disabled: a disabled button loses the focus, and the keys with it.
-    for (const name of ["first", "back"]) buttons[name].setAttribute("aria-disabled", current === 0);
-    for (const name of ["forward", "last"]) buttons[name].setAttribute("aria-disabled", current === count - 1);
+    for (const name of ["first", "back"]) buttons[name].setAttribute("aria-disabled", place <= 0);
+    for (const name of ["forward", "last"]) buttons[name].setAttribute("aria-disabled", place === shown.length - 1);
+    for (const chart of charts) chart.show();
+    list.select();
 
-    for (const details of body.querySelectorAll("details")) {
-      unfolded[details.open ? "add" : "delete"](details.className);
-    }
     const hadFocus = body.contains(document.activeElement);
-    const costs = make("p", { class: "costs", lang: tag(language) }, step.line);
-    body.replaceChildren(costs, ...step.parts.map(panel), promptAsSent(step), rawReply(step));
-    if (hadFocus) root.focus({ preventScroll: true }); // else the next key would go to the notebook
-  }
-
-  function panel(part) {
-    if (part.kind === "traceback") {
-      return folded("traceback", part.label, "", () => [make("pre", {}, part.text)]);
-    }
-    const content = make("div", { class: "content" });
-    if (part.title) content.append(make("p", { class: "title" }, part.title));
-    if (part.kind === "sources") content.append(...part.text.split("\n").map(source));
-    else if (part.text) content.append(make(isProse(part) ? "p" : "pre", {}, part.text));
-    if (part.notes) content.append(make("p", { class: "notes", lang: tag(language) }, part.notes));
-    return make("section", { class: `panel ${part.kind}` }, label(part.label), content);
-  }
-
-  function promptAsSent(step) {
-    const earlier = step.prompt - step.new;
-    const size = fill(words.prompt_size, { count: step.prompt, new: step.new });
-    return folded("prompt", words.prompt, size, () => {
-      const added = story.messages.slice(earlier, step.prompt).map((message) => entry(message, true));
-      if (earlier === 0) return added;
-      const old = () => story.messages.slice(0, earlier).map((message) => entry(message, false));
-      return [folded("earlier", fill(words.earlier, { count: earlier }), "", old), ...added];
+    const views = row.sides.map((step, side) => {
+      const before = () => rows.slice(0, current).flatMap((row) => row.sides[side]?.messages ?? []);
+      return step ? stepView(step, { words, language, before, kept }) : [];
     });
-  }
-
-  function entry(message, isNew) {
-    const head = make("p", { class: "role", lang: tag(language) }, message.label);
-    if (isNew) head.append(make("span", { class: "new" }, words.new));
-    return make("div", { class: isNew ? "message added" : "message" }, head, make("pre", {}, message.text));
-  }
-
-  function rawReply(step) {
-    const size = fill(words.reply_size, { count: step.reply.length });
-    return folded("reply", words.reply, size, () => [make("pre", {}, step.reply)]);
-  }
-
-  /** Details that are filled when they open: what is folded costs nothing, however long it is. */
-  function folded(kind, title, size, content) {
-    const summary = make("summary", { lang: tag(language) }, title);
-    if (size) summary.append(make("span", { class: "size" }, size));
-    const details = make("details", { class: kind }, summary);
-    const unfold = () => details.children.length === 1 && details.append(...content());
-    details.addEventListener("toggle", () => details.open && unfold());
-    if (unfolded.has(kind)) {
-      details.open = true;
-      unfold();
+    if (story.rows) {
+      const sides = story.sides.map(({ name }, i) => make("div", { class: "side" }, make("h3", {}, name), ...views[i]));
+      const line = make("p", { class: `costs ${row.mark}`, lang: tag(language) }, row.line);
+      body.replaceChildren(line, make("div", { class: "sides" }, ...sides));
+    } else {
+      body.replaceChildren(...views[0]);
     }
+    if (hadFocus) root.focus({ preventScroll: true }); // else the next key would go to the notebook
+    model.set("step", current + 1);
+    tally();
+  }
+
+  /** A fold that stays open from step to step once the person has opened it. */
+  function kept(kind, head, content) {
+    const details = fold(head, content, { class: kind, open: unfolded.has(kind) });
+    head.addEventListener("click", () => unfolded[details.open ? "delete" : "add"](kind));
     return details;
   }
 
-  function label(text) {
-    return make("h3", { lang: tag(language) }, text);
+  // -- taking away ---------------------------------------------------------------------------------------
+
+  function takeAway() {
+    const files = {
+      picture: async () => download("charts.png", await picture(story.question, charts, root)),
+      markdown: () => download("run.md", markdown(story), "text/markdown"),
+    };
+    for (const kind of story.interface.files ?? []) files[kind] = () => model.send({ save: kind });
+    const saves = Object.entries(files).map(([kind, save]) => textButton(words[`save_${kind}`], save));
+    const branch = () => model.send({ branch: current + 1 });
+    if (story.interface.branch) saves.unshift(textButton(words.branch_here, branch));
+    return [make("span", {}, words.take_away), ...saves];
   }
 
-  function button(name, onclick) {
-    const element = make("button", { type: "button" });
+  // -- buttons -------------------------------------------------------------------------------------------
+
+  function button(onclick) {
+    const element = make("button", { type: "button", class: "icon" });
     element.addEventListener("click", onclick);
-    paint(element, name);
+    return element;
+  }
+
+  function textButton(text, onclick) {
+    const element = make("button", { type: "button", class: "text" }, text);
+    element.addEventListener("click", onclick);
     return element;
   }
 
   function paint(element, name) {
-    if (element.dataset.icon === name) return;
-    element.dataset.icon = name;
     element.title = words[name];
     element.setAttribute("aria-label", words[name]);
+    if (element.dataset.icon === name) return;
+    element.dataset.icon = name;
     element.replaceChildren(icon(name));
   }
-}
-
-/** Sentences, as against output of a program, whose line breaks and columns mean something. */
-const isProse = (part) => ["thought", "answer", "reminder"].includes(part.kind);
-
-/** An address as a link, if it is one of the web. */
-function source(address) {
-  const web = /^https?:\/\//i.test(address);
-  const link = { href: address, target: "_blank", rel: "noopener noreferrer" };
-  return make("p", {}, web ? make("a", link, address) : address);
-}
-
-const tag = (language) => (language === "zh" ? "zh-CN" : language);
-
-/** "Step {n} of {count}" with its numbers. */
-function fill(text, values) {
-  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-}
-
-/** An element; children that are strings become text nodes. */
-function make(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
-
-// Drawn, because fonts lack media symbols or turn them into emoji.
-const ICONS = {
-  first: "M18 5 11 12 18 19 M7 5V19",
-  back: "M15 5 8 12 15 19",
-  play: "M8 5 18 12 8 19Z",
-  pause: "M9 5V19 M15 5V19",
-  forward: "M9 5 16 12 9 19",
-  last: "M6 5 13 12 6 19 M17 5V19",
-};
-
-function icon(name) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS(svg.namespaceURI, "path");
-  path.setAttribute("d", ICONS[name]);
-  svg.append(path);
-  return svg;
 }
 
 export default { render };

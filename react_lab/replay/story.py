@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from react_lab.language import Language, language_of
 from react_lab.messages import Message, ToolCall, Usage
+from react_lab.replay.words import WORDS
 from react_lab.trace import Event, Step, Trace
 
 Story = dict[str, Any]
 
+SHORT = 60  # characters of arguments that stay on one line
+SUMMARY = 100  # characters of a step in the list of steps
+ROLES = ("system", "user", "assistant", "tool")
 
-def story(trace: Trace) -> Story:
+
+# -- the facts -----------------------------------------------------------------------------------------------
+
+
+def story(trace: Trace, *, running: bool = False) -> Story:
     """A run as JSON data, every text of it fit to be shown.
 
-    Messages are stored once. A step says how many of them, counted from the first, were its prompt, and how
-    many of those were new: data grows with the length of a run, not with its square.
+    Messages are stored once, with the step whose prompt they were new in: data grows with the length of a run, not
+    with its square.
     """
-    steps = trace.steps
-    messages = trace.prompt_at(steps[-1].index) if steps else ()
+    steps = list(_steps(trace))
     data = {
         "id": trace.id,
         "question": trace.question,
@@ -30,46 +37,75 @@ def story(trace: Trace) -> Story:
         "model": trace.model,
         "stand_in": trace.model.startswith("offline"),
         "parent": trace.parent and {"id": trace.parent["id"], "step": trace.parent["step"]},
-        "outcome": trace.outcome,
+        "outcome": "running" if running else trace.outcome,
         "answer": trace.answer,
         "reason": trace.reason,
         "sources": list(trace.sources),
         "usage": _usage(trace.usage),
-        "seconds": trace.seconds,
-        "messages": [_message(message) for message in messages],
-        "steps": list(_steps(trace, steps)),
+        "cost": _cost(trace.events),
+        "model_seconds": sum(step["model_seconds"] for step in steps),
+        "tool_seconds": sum(step["tool_seconds"] for step in steps),
+        "seconds": round(sum(step["seconds"] for step in steps), 6),
+        "steps": steps,
     }
     shown: Story = _readable(data)
     return shown
 
 
-def _steps(trace: Trace, steps: tuple[Step, ...]) -> Iterator[Story]:
-    prompt = 1 + len(trace.run.get("history", ()))  # the system prompt and what was said before
-    for number, step in enumerate(steps, start=1):
-        request = trace.find("request", step.index) or {}
-        added = len(request.get("messages", ()))
-        prompt += added
+def _steps(trace: Trace) -> Iterator[Story]:
+    prompt, start, observed = 0, 0.0, False
+    context = dict.fromkeys(ROLES, 0)
+    for number, step in enumerate(trace.steps, start=1):
+        added = trace.prompt_at(step.index) if number == 1 else _added(trace, step)
+        messages = [_message(message) for message in added]
+        prompt += len(messages)
+        for message in messages:
+            # Text ReAct writes observations as the user: they are still what the tools said.
+            observes = observed and message["role"] == "user"
+            context["tool" if observes else message["role"]] += _size(message)
         results = {event["call_id"]: event for event in trace.find_all("result", step.index)}
+        reply = trace.find("reply", step.index) or {}
         yield {
             "number": number,
             "thought": step.thought,
             "reply": step.text,
+            "stop_reason": reply.get("stop_reason", ""),
+            "changed": reply.get("changed", False),
             "calls": [{**_call(call), "result": _result(results.get(call.id))} for call in step.calls],
             "reminder": step.reminder,
             "answer": step.answer,
             "usage": _usage(step.usage),
+            "cost": _cost([reply]),
+            "start": round(start, 6),
+            "model_seconds": step.model_seconds,
+            "tool_seconds": round(step.seconds - step.model_seconds, 6),
             "seconds": round(step.seconds, 6),
+            "messages": messages,
             "prompt": prompt,
-            "new": added if number > 1 else prompt,
+            "context": dict(context),
         }
+        start += step.seconds
+        observed = bool(step.calls)
+
+
+def _added(trace: Trace, step: Step) -> tuple[Message, ...]:
+    request = trace.find("request", step.index) or {}
+    return tuple(Message.from_dict(message) for message in request.get("messages", ()))
 
 
 def _call(call: ToolCall) -> Story:
     """A call, its arguments as JSON text: on one line if that is short."""
     arguments = json.dumps(call.arguments, ensure_ascii=False)
-    if len(arguments) > 60:
+    if len(arguments) > SHORT:
         arguments = json.dumps(call.arguments, ensure_ascii=False, indent=2)
-    return {"name": call.name, "arguments": arguments}
+    return {"name": call.name, "arguments": arguments, "written": _written(call)}
+
+
+def _written(call: ToolCall) -> list[str]:
+    """How a model may have written the arguments' values: as JSON or bare."""
+    values = call.arguments.values()
+    bare = [value for value in values if isinstance(value, str)]
+    return [*(json.dumps(value, ensure_ascii=False) for value in values), *bare]
 
 
 def _result(event: Event | None) -> Story | None:
@@ -94,10 +130,22 @@ def _message(message: Message) -> Story:
     }
 
 
+def _size(message: Story) -> int:
+    """Characters that a model has to read."""
+    calls = sum(len(call["name"]) + len(call["arguments"]) for call in message["calls"])
+    return len(message["text"]) + calls + sum(len(result["content"]) for result in message["results"])
+
+
 def _usage(usage: Usage | None) -> Story | None:
     if usage is None:
         return None
     return {"input": usage.input_tokens, "output": usage.output_tokens, "cached": usage.cached_tokens}
+
+
+def _cost(events: Iterable[Event]) -> float | None:
+    """Dollars, where replies say what they cost."""
+    costs = [event["cost_usd"] for event in events if event.get("cost_usd") is not None and event["event"] == "reply"]
+    return sum(costs) if costs else None
 
 
 # Controls of a terminal, halves of a character, and marks that turn the direction of writing (with them a text
@@ -125,6 +173,9 @@ def _readable(value: Any) -> Any:
     return value
 
 
+# -- the facts in words --------------------------------------------------------------------------------------
+
+
 def tell(facts: Story, language: Language) -> Story:
     """A story in words: what every view shows, so that no view decides it again.
 
@@ -137,18 +188,33 @@ def tell(facts: Story, language: Language) -> Story:
         "question": facts["question"],
         "language": facts["language"],
         "lines": _lines(facts, language),
-        "messages": [_told_message(message, language) for message in facts["messages"]],
-        "steps": [
-            {
-                "line": _joined(_costs(step, language)),
-                "parts": list(_parts(facts, step, language)),
-                "reply": step["reply"],
-                "prompt": step["prompt"],
-                "new": step["new"],
-            }
-            for step in facts["steps"]
-        ],
+        "timeline": words["timeline_facts"].format(model=facts["model_seconds"], tools=facts["tool_seconds"]),
+        "steps": [_told_step(facts, step, language) for step in facts["steps"]],
         "interface": {"language": language, "words": words},
+    }
+
+
+def _told_step(facts: Story, step: Story, language: Language) -> Story:
+    words = WORDS[language]
+    results = [call["result"] for call in step["calls"] if call["result"]]
+    return {
+        "line": joined(_costs(step, language)),
+        "summary": _summary(step),
+        "parts": list(_parts(facts, step, language)),
+        "events": list(_events(step, language)),
+        "reply": step["reply"],
+        "reply_size": words["reply_size"].format(count=len(step["reply"])),
+        "pieces": [[piece, start, end] for start, end, piece in sorted(_pieces(step))],
+        "messages": [_told_message(message, language) for message in step["messages"]],
+        "prompt": step["prompt"],
+        "new": len(step["messages"]),
+        "tools": list(dict.fromkeys(call["name"] for call in step["calls"])),
+        "failed": step["reminder"] is not None or any(result["is_error"] for result in results),
+        "start": step["start"],
+        "model": step["model_seconds"],
+        "runs": [[result["seconds"], result["is_error"]] for result in results],
+        "context": [step["context"][role] for role in ROLES],
+        "growth": words["growth_facts"].format(size=sum(step["context"].values())),
     }
 
 
@@ -156,7 +222,7 @@ def _lines(facts: Story, language: Language) -> list[str]:
     """Who was asked, how it ended, what it took; then what a reader must know about the run."""
     words = WORDS[language]
     outcome = words.get(f"outcome.{facts['outcome']}") or str(facts["outcome"])
-    lines = [_joined([facts["agent"], facts["model"], outcome, *_costs(facts, language)])]
+    lines = [joined([facts["agent"], facts["model"], outcome, *_costs(facts, language)])]
     if facts["stand_in"]:
         lines.append(words["stand_in"])
     if facts["parent"]:
@@ -164,7 +230,7 @@ def _lines(facts: Story, language: Language) -> list[str]:
     if facts["reason"]:
         lines.append(facts["reason"])
     if not facts["steps"]:
-        lines.append(words["no_steps"])
+        lines.append(words["no_steps_yet" if facts["outcome"] == "running" else "no_steps"])
     return lines
 
 
@@ -175,16 +241,16 @@ def _parts(facts: Story, step: Story, language: Language) -> Iterator[Story]:
         return {"kind": kind, "label": words[kind], "title": title, "text": text, "notes": notes}
 
     if step["thought"]:
-        yield part("thought", step["thought"])
+        yield part("thought", step["thought"], notes=words["changed"] if step["changed"] else "")
     for call in step["calls"]:
         yield part("action", call["arguments"], title=call["name"])
         result = call["result"]
         if result is None:
-            yield part("observation", "", notes=words["not_run"])
+            yield part("observation", "", notes=words["waiting" if facts["outcome"] == "running" else "not_run"])
             continue
         yield part(
             "error" if result["is_error"] else "observation",
-            result["content"],
+            indented_json(result["content"]),
             notes=_notes(result, language),
         )
         if result["traceback"]:
@@ -197,6 +263,69 @@ def _parts(facts: Story, step: Story, language: Language) -> Iterator[Story]:
             yield part("sources", "\n".join(facts["sources"]))
 
 
+def indented_json(text: str) -> str:
+    """Data of a tool on several lines, so that it can be read; any other text as it is."""
+    if len(text) <= SHORT or not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _events(step: Story, language: Language) -> Iterator[list[str]]:
+    """The events of a step, each in a line: what was sent, what came, how it was read, what was run."""
+    words = WORDS[language]
+
+    def event(kind: str, *facts: str) -> list[str]:
+        return [words[f"event.{kind}"], joined(facts)]
+
+    sizes = {"new": len(step["messages"]), "size": sum(map(_size, step["messages"]))}
+    yield event("request", words["messages_added"].format(**sizes))
+    model_costs = _costs({**step, "seconds": step["model_seconds"], "tool_seconds": 0}, language)
+    yield event("reply", words["reply_size"].format(count=len(step["reply"])), step["stop_reason"], *model_costs)
+    found = [words[kind] for kind in ("thought", "answer", "reminder") if step[kind]]
+    calls = [words["calls"].format(name=call["name"]) for call in step["calls"]]
+    yield event("parse", *found, *(calls or [words["no_calls"]]))
+    for call in step["calls"]:
+        if result := call["result"]:
+            failed = words["error"] if result["is_error"] else ""
+            size = words["reply_size"].format(count=len(result["content"]))
+            yield event("result", call["name"], failed, size, _notes(result, language))
+
+
+def _pieces(step: Story) -> Iterator[tuple[int, int, str]]:
+    """Where in the raw reply the reader found what it used: the kind of the piece and its place."""
+    text: str = step["reply"]
+    end = 0
+    for kind in ("thought", "action", "answer"):
+        wanted = [step[kind]] if kind != "action" else [call["name"] for call in step["calls"]]
+        for index, piece in enumerate(filter(None, wanted)):
+            start = text.find(piece, end)
+            if start < 0:
+                continue
+            end = start + len(piece)
+            if kind == "action":
+                end = _end_of_call(text, end, step["calls"][index]["written"])
+            yield start, end, kind
+
+
+CLOSING = re.compile(r"[\"'”’]*+\s*+[\])}）】］]*+")
+
+
+def _end_of_call(text: str, end: int, written: list[str]) -> int:
+    """Behind the last of a call's arguments that stands in the text, and the brackets that close it."""
+    ends = [place + len(value) for value in written if value and (place := text.find(value, end)) >= 0]
+    closing = CLOSING.match(text, max(ends)) if ends else None
+    return closing.end() if closing else end
+
+
+def _summary(step: Story) -> str:
+    """A step in a line."""
+    text = step["thought"] or step["answer"] or step["reminder"] or step["reply"]
+    return " ".join(text[: 4 * SUMMARY].split())[:SUMMARY]
+
+
 def _notes(result: Story, language: Language) -> str:
     words = WORDS[language]
     notes = [words[note] for note in ("changed", "cached") if result[note]]
@@ -204,16 +333,19 @@ def _notes(result: Story, language: Language) -> str:
         notes.append(words["attempts"].format(**result))
     if result["seconds"] >= 0.01:
         notes.append(words["seconds"].format(**result))
-    return _joined(notes)
+    return joined(notes)
 
 
 def _costs(item: Story, language: Language) -> list[str]:
-    """Tokens and time of a step or of the run; tokens only where they were counted."""
+    """Tokens, dollars and time of a step or of the run; tokens and dollars only where they are known."""
     words, usage = WORDS[language], item["usage"]
-    seconds = words["seconds"].format(**item)
-    if not usage:
-        return [seconds]
-    return [words["tokens_cached" if usage["cached"] else "tokens"].format(**usage), seconds]
+    costs = []
+    if usage:
+        costs.append(words["tokens_cached" if usage["cached"] else "tokens"].format(**usage))
+    if item["cost"] is not None:
+        costs.append(words["cost"].format(**item))
+    with_tools = item["tool_seconds"] >= 0.005
+    return [*costs, words["model_and_tools" if with_tools else "seconds"].format(**item)]
 
 
 def _told_message(message: Story, language: Language) -> Story:
@@ -224,135 +356,68 @@ def _told_message(message: Story, language: Language) -> Story:
     return {"label": WORDS[language]["role." + message["role"]], "text": text}
 
 
-def _joined(facts: Iterable[str]) -> str:
+def joined(facts: Iterable[str]) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
+# -- the words as text ---------------------------------------------------------------------------------------
+
+
 def as_text(told: Story) -> str:
-    """A told story as plain text: each label on a line, what belongs to it indented below."""
+    """A told story, or two of them side by side, as plain text: labels on a line, what belongs to them indented."""
     lines = [told["question"], *told["lines"]]
-    for number, step in enumerate(told["steps"], start=1):
-        lines += ["", f"=== {position(told, number)}", *part_lines(step)]
+    for number in range(1, len(rows(told)) + 1):
+        lines += ["", f"=== {position(told, number)}", *row_lines(told, number)]
     return "\n".join(lines) + "\n"
+
+
+def rows(told: Story) -> list[Story]:
+    """What is stepped through: steps, or of two runs rows with `sides`."""
+    found: list[Story] = told.get("rows") or told.get("steps", [])
+    return found
+
+
+def row_lines(told: Story, number: int) -> Iterator[str]:
+    if "rows" not in told:
+        yield from part_lines(told["steps"][number - 1])
+        return
+    for side, step in zip(told["sides"], told["rows"][number - 1]["sides"], strict=True):
+        if step:
+            yield from ("", f"--- {side['name']}", *part_lines(step))
 
 
 def position(told: Story, number: int) -> str:
     """Which step of how many, and what it took."""
     words = told["interface"]["words"]
-    return _joined([words["position"].format(n=number, count=len(told["steps"])), told["steps"][number - 1]["line"]])
+    row = rows(told)[number - 1]
+    return joined([words["position"].format(n=number, count=len(rows(told))), row["line"]])
 
 
 def part_lines(step: Story) -> Iterator[str]:
     for part in step["parts"]:
         yield ""
-        yield _joined((part["label"], part["notes"]))
-        yield from indented(f"{part['title']} {part['text']}".strip())
+        differs = part.get("differs", "")
+        yield joined((part["label"], differs, part["notes"]))
+        yield from indented(f"{part['title']} {part['text']}" if part["title"] else part["text"])
 
 
 def indented(text: str) -> list[str]:
     return ["  " + line for line in text.split("\n")]
 
 
-# Every word of the interface. Braces are filled with numbers and ids, here and in player.js.
-WORDS: dict[Language, dict[str, str]] = {
-    "en": {
-        "player": "Player: step through a run",
-        "controls": "Controls",
-        "first": "First step",
-        "back": "Step back",
-        "play": "Play",
-        "pause": "Pause",
-        "forward": "Step forward",
-        "last": "Last step",
-        "jump": "Go to step",
-        "position": "Step {n} of {count}",
-        "thought": "Thought",
-        "action": "Action",
-        "observation": "Observation",
-        "error": "Error",
-        "traceback": "Traceback",
-        "reminder": "Reminder",
-        "answer": "Answer",
-        "sources": "Sources",
-        "prompt": "Prompt as sent",
-        "prompt_size": "{count} messages, {new} new",
-        "earlier": "{count} earlier messages",
-        "new": "new",
-        "reply": "Raw reply",
-        "reply_size": "{count} characters",
-        "role.system": "system",
-        "role.user": "user",
-        "role.assistant": "assistant",
-        "role.tool": "tool",
-        "tokens": "{input:,} tokens in, {output:,} out",
-        "tokens_cached": "{input:,} tokens in ({cached:,} from cache), {output:,} out",
-        "seconds": "{seconds:.2f} s",
-        "cached": "from cache",
-        "changed": "changed by hand",
-        "attempts": "{attempts} attempts",
-        "not_run": "not run",
-        "outcome.answered": "answered",
-        "outcome.max_steps": "out of steps",
-        "outcome.budget": "out of budget",
-        "outcome.refused": "refused",
-        "outcome.truncated": "cut off",
-        "outcome.interrupted": "interrupted",
-        "outcome.error": "failed",
-        "stand_in": "Answered by the offline stand-in: a few rules, not a language model.",
-        "fork": "A fork of run {id} at step {step}.",
-        "no_steps": "The run ended before the model replied.",
-        "transcript": "Read it as text",
-        "copy": "A copy of this run that needs no kernel",
-        "keys": "left/right: step   up/down: scroll   p: prompt   r: raw reply   q: quit",
-    },
-    "zh": {
-        "player": "播放器：逐步回放一次运行",
-        "controls": "控制",
-        "first": "第一步",
-        "back": "后退一步",
-        "play": "播放",
-        "pause": "暂停",
-        "forward": "前进一步",
-        "last": "最后一步",
-        "jump": "跳到某一步",
-        "position": "第 {n} 步，共 {count} 步",
-        "thought": "思考",
-        "action": "行动",
-        "observation": "观察",
-        "error": "错误",
-        "traceback": "错误追踪",
-        "reminder": "提醒",
-        "answer": "回答",
-        "sources": "来源",
-        "prompt": "实际发送的提示词",
-        "prompt_size": "{count} 条消息，{new} 条新增",
-        "earlier": "之前的 {count} 条消息",
-        "new": "新增",
-        "reply": "原始回复",
-        "reply_size": "{count} 个字符",
-        "role.system": "系统",
-        "role.user": "用户",
-        "role.assistant": "助手",
-        "role.tool": "工具",
-        "tokens": "输入 {input:,} 词元，输出 {output:,}",
-        "tokens_cached": "输入 {input:,} 词元（缓存 {cached:,}），输出 {output:,}",
-        "seconds": "{seconds:.2f} 秒",
-        "cached": "来自缓存",
-        "changed": "人工改动",
-        "attempts": "尝试 {attempts} 次",
-        "not_run": "未执行",
-        "outcome.answered": "已回答",
-        "outcome.max_steps": "步数用尽",
-        "outcome.budget": "预算用尽",
-        "outcome.refused": "拒绝回答",
-        "outcome.truncated": "被截断",
-        "outcome.interrupted": "中断",
-        "outcome.error": "失败",
-        "stand_in": "由离线替身作答：它只有几条规则，不是语言模型。",
-        "fork": "从运行 {id} 的第 {step} 步分出的分支。",
-        "no_steps": "模型还没有回复，运行就结束了。",
-        "transcript": "以文字阅读",
-        "copy": "这次运行的副本，无需内核",
-        "keys": "左/右：步进   上/下：滚动   p：提示词   r：原始回复   q：退出",
-    },
-}
+def sent(told: Story, number: int) -> list[Story]:
+    """The messages of a step's prompt."""
+    return [message for step in told["steps"][:number] for message in step["messages"]]
+
+
+def found_in(steps: Sequence[Story], text: str) -> list[int]:
+    """The numbers of the steps that hold a text, in large or small letters; the same rule as in player.js."""
+    wanted = text.lower()
+    return [number for number, step in enumerate(steps, start=1) if wanted in searchable(step, number)]
+
+
+def searchable(step: Story, number: int) -> str:
+    """All that a step shows. Of its messages only those of the first prompt: later ones repeat what was shown."""
+    parts = [text for part in step["parts"] for text in (part["title"], part["text"], part["notes"])]
+    opening = [message["text"] for message in step["messages"]] if number == 1 else []
+    return "\n".join([*parts, step["reply"], *opening]).lower()

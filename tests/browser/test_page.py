@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,32 +11,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from react_lab import Reply, ToolCall, Trace
+from react_lab import Reply, ScriptedModel, TextReActAgent, ToolCall, Trace
 from react_lab.replay.page import to_page
-from tests.browser.runs import calling, lighthouse, lighthouse_in_chinese, long_run, run
+from tests.browser.runs import REGISTRY, calling, lighthouse, lighthouse_in_chinese, long_run, run
+from tests.payloads import PAYLOADS
 
 pytestmark = pytest.mark.browser
 
 Show = Callable[..., Page]
-
-PAYLOADS = [
-    "<script>window.owned = 1</script>",
-    "</script><script>window.owned = 2</script>",
-    "<img src=x onerror='window.owned = 3'>",
-    "<img src='http://127.0.0.1:9/pixel.png'>",
-    "![pixel](http://127.0.0.1:9/pixel.png)",
-    "<svg onload='window.owned = 4'></svg>",
-    "<iframe srcdoc='<script>parent.owned = 5</script>'></iframe>",
-    "<style>body { display: none }</style>",
-    "<!-- <b onmouseover='window.owned = 6'>bold</b>",
-    "<a href='javascript:window.owned = 7'>click</a>",
-    "[click](javascript:window.owned=8)",
-    "\"><input autofocus onfocus='window.owned = 9'>",
-    "${window.owned = 10} {{window.owned = 11}} {n}",
-    "&lt;b&gt; &amp; &#60;script&#62;",
-    "<base href='http://127.0.0.1:9/'><meta http-equiv=refresh content='0;url=http://127.0.0.1:9/'>",
-    "<details open ontoggle='window.owned = 12'>x</details>",
-]
 
 
 @pytest.fixture
@@ -213,10 +197,11 @@ def test_hostile_text_is_shown_and_never_run(show: Show, page: Page) -> None:
     everything = "\n".join(PAYLOADS)
     reply = Reply(everything, thought=everything, tool_calls=(ToolCall("c1", everything, {"text": everything}),))
     echo = calling("And its output.", ("echo", {"text": everything}))
+    assert len(PAYLOADS) >= 40
     show(run(everything, [reply, echo, Reply(everything)]))
     for step in range(3):
         expect_step(page, step + 1)
-        for kind in ("prompt", "reply", "earlier"):
+        for kind in ("prompt", "reply", "events", "earlier"):
             if step == 0 and kind != "earlier":
                 page.locator(f"details.{kind} > summary").click()
         page.wait_for_timeout(100)
@@ -225,7 +210,9 @@ def test_hostile_text_is_shown_and_never_run(show: Show, page: Page) -> None:
         assert min(counts) >= 3, dict(zip(PAYLOADS, counts, strict=True))  # question, prompt or reply, and the step
         press(page, "ArrowRight")
     assert page.evaluate("() => window.owned") is None
-    assert player(page).locator("img, iframe, style, script, input:not([type=range])").count() == 0
+    foreign = "img, iframe, style, script, form, object, embed, link, base, video, audio, template, [onclick], [onload]"
+    assert player(page).locator(foreign).count() == 0
+    assert player(page).locator("input").count() == 2  # the slider and the search
     assert len(requests) == 1
 
 
@@ -249,11 +236,209 @@ def test_a_question_in_another_language_keeps_its_own(show: Show) -> None:
     expect(page.get_by_role("heading").first).to_have_attribute("lang", "en")
 
 
+def timed(trace: Trace) -> Trace:
+    """The run as if a model and its tools had taken their time: model 1 s, tools 0.5 s, 0.6 s and so on."""
+    seconds = itertools.count(5)
+    for event in trace.events:
+        if event["event"] == "reply":
+            event["seconds"] = 1.0
+        elif event["event"] == "result":
+            event["seconds"] = next(seconds) / 10
+    return trace
+
+
+def test_search_finds_in_every_text_and_says_which_of_how_many(show: Show) -> None:
+    trace = run(
+        "Where is the needle?",
+        [
+            calling("A Needle in a thought.", ("echo", {"text": "hay"})),
+            calling("Nothing here.", ("echo", {"text": "hay"})),
+            calling("Still nothing.", ("echo", {"text": "in the arguments: NEEDLE"})),
+            Reply("Done.", thought="x"),
+        ],
+    )
+    page = show(trace)
+    press(page, "/")
+    page.keyboard.type("needle")
+    found = page.locator(".found")
+    expect(found).to_have_text("1 of 2")
+    expect_step(page, 1, 4)
+    press(page, "Enter")
+    expect(found).to_have_text("2 of 2")
+    expect_step(page, 3, 4)
+    assert marked(page) == ["NEEDLE", "NEEDLE"]  # in the arguments, and in what came back
+    press(page, "Enter")
+    expect_step(page, 1, 4)
+    press(page, "Shift+Enter")
+    expect_step(page, 3, 4)
+    page.get_by_role("button", name="Previous match").click()
+    expect(found).to_have_text("1 of 2")
+    page.get_by_role("searchbox").fill("no such word")
+    expect(found).to_have_text("not found")
+    press(page, "Escape")
+    expect(found).to_have_text("")
+    expect(player(page)).to_be_focused()
+    press(page, "ArrowRight")
+    expect_step(page, 2, 4)
+
+
+def marked(page: Page) -> list[str]:
+    """What is marked as found."""
+    marks = "() => [...CSS.highlights.get('react-lab-found')].map((range) => range.toString())"
+    return list(page.evaluate(marks))
+
+
+def test_what_is_found_in_something_folded_unfolds_it(show: Show) -> None:
+    page = show(lighthouse())
+    press(page, "/")
+    page.keyboard.type("almanac.example/lanterna")
+    expect_step(page, 2)
+    page.get_by_role("searchbox").fill("traceback (most")
+    expect_step(page, 1)
+    expect(page.get_by_text("Traceback (most recent call last)")).to_be_visible()
+    assert marked(page) == ["Traceback (most"]
+
+
+def test_a_filter_leaves_only_the_steps_of_a_tool_or_with_errors(show: Show) -> None:
+    page = show(lighthouse())
+    press(page, "End")
+    page.get_by_role("combobox", name="Tool").select_option("search")
+    expect(page.get_by_role("status")).to_have_text("Step 2 of 3 · 2 of 2 shown")
+    player(page).focus()
+    press(page, "ArrowRight")
+    expect(page.get_by_role("status")).to_have_text("Step 2 of 3 · 2 of 2 shown")
+    press(page, "Home")
+    expect(page.get_by_role("status")).to_have_text("Step 1 of 3 · 1 of 2 shown")
+    page.get_by_role("combobox", name="Tool").select_option("multiply")
+    expect(page.get_by_role("status")).to_have_text("Step 2 of 3 · 1 of 1 shown")
+    page.get_by_role("button", name="Errors only").click()
+    expect(page.get_by_role("status")).to_have_text("No step fits this filter.")
+    page.get_by_role("combobox", name="Tool").select_option("All tools")
+    expect(page.get_by_role("status")).to_have_text("Step 1 of 3 · 1 of 1 shown")
+    page.get_by_role("button", name="Errors only").click()
+    expect_step(page, 1)
+
+
+def test_the_list_of_steps_jumps_and_follows(show: Show) -> None:
+    page = show(long_run(60))
+    page.locator("details.steps > summary").click()
+    rows = page.get_by_role("listbox", name="Steps")
+    rows.get_by_role("option").nth(3).click()
+    expect_step(page, 4, 60)
+    expect(rows.get_by_role("option", selected=True)).to_contain_text("Thought 4.")
+    press(page, "End")
+    expect(rows.get_by_role("option", selected=True)).to_have_attribute("aria-posinset", "60")
+    rows.focus()
+    press(page, "ArrowUp", "ArrowUp", "ArrowDown")
+    expect_step(page, 59, 60)
+    rows.evaluate("(list) => list.scrollTo(0, 0)")
+    expect(rows.get_by_role("option").first).to_contain_text("Thought 1.")
+
+
+def test_a_click_on_the_drawings_goes_to_the_step(show: Show) -> None:
+    page = show(timed(lighthouse()))
+    time, context = (page.get_by_role("img", name=name) for name in ("Time", "Context"))
+    expect(time).to_have_attribute("aria-label", "Time · model 3.00 s, tools 1.20 s")
+    # Model 1 s, tool 0.5 s; model 1 s, two tools side by side, the longer 0.7 s; model 1 s: 4.2 s in all.
+    for at, number in ((0.1, 1), (0.5, 2), (0.9, 3)):
+        click_at(time, at)
+        expect_step(page, number)
+        click_at(context, at)
+        expect_step(page, number)
+    edges = page.evaluate(
+        """() => [...document.querySelectorAll(".timeline path")].map((path) => [path.className.baseVal,
+        (path.getAttribute("d").match(/M[^h]+/g) ?? []).map((start) => start.slice(1).split(" ").map(Number))])"""
+    )
+    assert dict(map(tuple, edges)) == {
+        "model": [[0, 0], [357.14, 0], [761.9, 0]],
+        "tool": [[595.24, 17], [595.24, 26]],  # both begin when the model has finished, one below the other
+        "failed": [[238.1, 17]],
+    }
+
+
+def click_at(element: Locator, share: float) -> None:
+    """Click into an element, so much of its width from the left."""
+    box = element.bounding_box()
+    assert box
+    element.click(position={"x": box["width"] * share, "y": box["height"] / 2})
+
+
+def test_an_address_can_point_to_a_step_and_follows_it(show: Show, page: Page) -> None:
+    show(lighthouse())
+    press(page, "ArrowRight")
+    page.wait_for_url("**#step-2")
+    page.reload()
+    expect_step(page, 2)
+    page.evaluate("() => { location.hash = '#step-3' }")
+    expect_step(page, 3)
+    page.evaluate("() => { location.hash = '#step-99' }")
+    expect_step(page, 3)
+
+
+def test_the_speed_of_playback_can_be_chosen(show: Show, page: Page) -> None:
+    page.clock.install()
+    show(long_run(40))
+    page.get_by_role("combobox", name="Speed").select_option("4×")
+    player(page).focus()
+    press(page, " ")
+    page.clock.run_for(1600)
+    expect_step(page, 5, 40)
+    page.get_by_role("combobox", name="Speed").select_option("0.25×")
+    page.clock.run_for(5900)
+    expect_step(page, 5, 40)
+    page.clock.run_for(200)
+    expect_step(page, 6, 40)
+
+
+def test_a_step_unfolds_into_its_events(show: Show) -> None:
+    page = show(lighthouse())
+    press(page, "ArrowRight")
+    page.locator("details.events > summary").click()
+    expect(page.locator("dt")).to_have_text(["request", "reply", "reader", "result", "result"])
+    expect(page.locator("dd").nth(2)).to_have_text("Thought · calls search · calls multiply")
+
+
+def test_the_raw_reply_shows_what_the_reader_took(show: Show) -> None:
+    text = 'Sure 😀!\nThought: I repeat it.\nAction: echo({"text": "灯塔"})\nObservation: invented'
+    page = show(TextReActAgent(ScriptedModel([text, "Final Answer: done"]), REGISTRY).run("?"))
+    page.locator("details.reply > summary").click()
+    expect(page.locator(".piece")).to_have_text(["I repeat it.", 'echo({"text": "灯塔"})'])
+    expect(page.locator("details.reply pre")).to_have_text(text)
+
+
+def test_data_folds_and_keeps_every_character(show: Show) -> None:
+    data = {"found": [{"n": n, "big": 12345678901234567890, "text": "a\nb"} for n in range(9)], "more": True}
+    page = show(run("?", [calling("x", ("echo", {"text": json.dumps(data)})), "done"]))
+    pre = page.locator(".observation pre")
+    expect(pre.locator("> details > summary")).to_have_text("{")
+    found = pre.get_by_text('"found": [')
+    expect(pre.get_by_text("12345678901234567890").first).to_be_hidden()
+    found.click()
+    expect(pre.get_by_text('"n": 8').first).to_be_visible()
+    assert json.loads(pre.text_content() or "") == data
+
+
+def test_charts_and_text_can_be_taken_away(show: Show, tmp_path: Path) -> None:
+    page = show(timed(lighthouse()))
+    with page.expect_download() as charts:
+        page.get_by_role("button", name="Charts (PNG)").click()
+    picture = charts.value.path().read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) > 5000
+    with page.expect_download() as text:
+        page.get_by_role("button", name="Markdown").click()
+    markdown = text.value.path().read_text(encoding="utf-8")
+    assert "## Step 2 of 3" in markdown
+    assert '**Action**\n\n```text\nsearch\n{"query": "Lanterna of Genoa"}\n```' in markdown
+
+
 def test_a_long_run_keeps_the_page_small(show: Show) -> None:
     page = show(long_run(300))
     press(page, "End", "ArrowLeft")
     expect_step(page, 299, 300)
-    assert page.locator("*").count() < 100
+    page.locator("details.steps > summary").click()
+    expect(page.get_by_role("listbox").get_by_role("option")).to_have_count(10)  # of 300: those in sight, and two
+    assert page.locator("*").count() <= 300
 
 
 def test_nothing_is_wider_than_a_narrow_screen(show: Show) -> None:

@@ -1,0 +1,103 @@
+"""The player as a widget: it steps forward and back without the kernel, and leaves a copy that needs none."""
+
+from __future__ import annotations
+
+import html
+import json
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import anywidget
+import traitlets
+from IPython.display import display
+
+from react_lab.replay.page import PLAYER_CSS, PLAYER_JS, page_of
+from react_lab.replay.story import Story, as_text
+from react_lab.trace import Trace, to_json
+
+# In a reopened notebook: the output of JupyterLab that says "Error displaying widget: model not found".
+LOST_PLAYER = ".jp-OutputArea-child:has(> .jp-OutputArea-output:not([data-mime-type])):not(:has(.react-lab-player))"
+
+
+class Player(anywidget.AnyWidget):
+    """The widget: a story as JSON, laid out and stepped by player.js.
+
+    A widget lives as long as its kernel, and notebooks are saved without the state of their widgets. So the cell
+    gets a copy that needs neither: folded while the player is there, in its place where there are no widgets.
+
+    `player.step = 4` moves it. It tells the kernel where it is only when the person asks for something that the
+    kernel does, such as a file.
+    """
+
+    _esm = PLAYER_JS
+    _css = PLAYER_CSS
+    story = traitlets.Unicode().tag(sync=True)
+    step = traitlets.Int(1).tag(sync=True)
+
+    def __init__(self, told: Story, trace: Trace | None = None, **interface: Any) -> None:
+        self.told = told
+        self.trace = trace
+        self._interface = {"files": ["page", "trace"] if trace else ["page"], **interface}
+        super().__init__(story=self._json(told))
+        self.on_msg(self._asked)
+
+    def tell(self, told: Story) -> None:
+        """Show another story, or more of the same one."""
+        self.told = told
+        self.story = self._json(told)
+
+    def _json(self, told: Story) -> str:
+        return json.dumps({**told, "interface": {**told["interface"], **self._interface}}, ensure_ascii=False)
+
+    def _asked(self, player: Player, message: Mapping[str, Any], buffers: Any) -> None:
+        """The person wants a file, and only the kernel can make it."""
+        if message.get("save") == "page":
+            self.send({"file": {"name": "run.html", "text": page_of(self.told)}})
+        elif message.get("save") == "trace" and self.trace is not None:
+            lines = "".join(to_json(event) + "\n" for event in self.trace.events)
+            self.send({"file": {"name": "run.jsonl", "text": lines}})
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        data, metadata = super()._repr_mimebundle_(**options) or ({}, {})
+        return {**data, "text/html": static_copy(self.told), "text/plain": as_text(self.told)}, metadata
+
+    def _ipython_display_(self) -> None:
+        Shown((super()._repr_mimebundle_() or ({}, {}))[0], self.told)
+
+
+class Shown:
+    """Two outputs, of which a person sees one: the player, or what takes its place, and the folded copy."""
+
+    def __init__(self, live: Mapping[str, Any], told: Story) -> None:
+        self.name = f"copy-{uuid.uuid4().hex}"
+        copy = static_copy(told)
+        # This HTML is shown only where the widget is not, and then the folded copy would be one too many.
+        instead = f"<style>#{self.name} {{ display: none }}</style>{copy}"
+        display({**live, "text/html": instead, "text/plain": as_text(told)}, raw=True)  # type: ignore[no-untyped-call]
+        folded = self._folded(told, copy)
+        self.handle = display(folded, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+
+    def update(self, told: Story) -> None:
+        """Bring the folded copy up to date with a run that has gone on."""
+        self.handle.update(self._folded(told, static_copy(told)), raw=True)
+
+    def _folded(self, told: Story, copy: str) -> dict[str, str]:
+        words = told["interface"]["words"]
+        hide = f"<style>{LOST_PLAYER}:has(+ * #{self.name}) {{ display: none }}</style>"
+        summary = f"<summary>{html.escape(words['copy'])}</summary>"
+        folded = f'{hide}<details id="{self.name}">{summary}{copy}</details>'
+        return {"text/html": folded, "text/plain": words["copy"]}
+
+
+def static_copy(told: Story) -> str:
+    """HTML that steps where scripts may run, and can be read where a host strips frames and scripts."""
+    words = {key: html.escape(word) for key, word in told["interface"]["words"].items()}
+    page, text = html.escape(page_of(told)), html.escape(as_text(told))
+    # The frame has no origin, so it reaches neither the notebook nor its server. Sources open in new windows.
+    sandbox = "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"
+    style = "width: 100%; height: 44em; border: 0; resize: vertical"
+    return (
+        f'<iframe title="{words["player"]}" sandbox="{sandbox}" srcdoc="{page}" style="{style}"></iframe>'
+        f'<details><summary>{words["transcript"]}</summary><pre style="white-space: pre-wrap">{text}</pre></details>'
+    )
