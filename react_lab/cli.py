@@ -17,7 +17,7 @@ from react_lab import console
 from react_lab.agent import Agent
 from react_lab.chat import Chat
 from react_lab.doctor import examine
-from react_lab.errors import ConfigurationError, ModelError
+from react_lab.errors import ConfigurationError, ReactLabError
 from react_lab.language import interface_language
 from react_lab.messages import Message
 from react_lab.models.base import Model
@@ -54,6 +54,11 @@ def react_lab(
 class Mode(StrEnum):
     text = "text"
     native = "native"
+
+
+class Template(StrEnum):
+    research = "research"
+    experiment = "experiment"
 
 
 class Lang(StrEnum):
@@ -172,19 +177,27 @@ def replay(
 @app.command()
 def publish(
     traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Files of runs · 轨迹文件")],
-    to: Annotated[str, typer.Option("--to", help="markdown")] = "markdown",
+    to: Annotated[str, typer.Option("--to", help="markdown, html or notion")] = "markdown",
+    template: Annotated[
+        Template, typer.Option("--template", help="How the note is laid out · 笔记的版式")
+    ] = Template.research,
     out: Annotated[str | None, typer.Option("--out", metavar="WHERE", help="Folder or page · 写到哪里")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done · 只说明，不写入")] = False,
 ) -> None:
     """Publish finished runs as notes; running it again changes nothing · 把运行结果发布为笔记"""
+    read_dotenv()
     exporters = {entry.name: entry for entry in entry_points(group="react_lab.exporters")}
     if to not in exporters:
-        raise ConfigurationError(f"unknown target {to!r} for --to; use one of: {', '.join(exporters)}")
+        raise ConfigurationError(f"unknown target {to!r} for --to; use one of: {', '.join(sorted(exporters))}")
     exporter = exporters[to].load()()
     options: dict[str, Any] = {} if out is None else {"to": out}
     runs = [Trace.load(path) for path in traces]
-    for published in exporter.publish(runs, dry_run=dry_run, **options):
-        print(f"{published.action}: {published.target}")
+    failed = False
+    for published in exporter.publish(runs, dry_run=dry_run, template=template.value, **options):
+        print("\n    ".join((f"{published.action}: {published.target}", *published.details)))
+        failed = failed or published.action == "failed"
+    if failed:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -286,6 +299,14 @@ def read_line(prompt: str) -> str:
         return "exit"
 
 
+def mount_commands() -> None:
+    """Add the commands that exporters bring (`notion setup`); loaded only when asked for, and for the help."""
+    asked = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    for entry in entry_points(group="react_lab.commands"):
+        if asked in (None, entry.name):
+            app.add_typer(entry.load(), name=entry.name)
+
+
 UsageError = typer.BadParameter.__base__  # typer keeps its own copy of click and does not export this class
 
 
@@ -294,6 +315,7 @@ def main() -> None:
     console.prepare_streams()
     try:
         console.log_if_asked()
+        mount_commands()
         sys.exit(app(sys.argv[1:] or ["--help"], prog_name="react-lab", standalone_mode=False) or 0)
     except BrokenPipeError:
         console.close_stdout()
@@ -301,12 +323,12 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
-    except ModelError as error:
-        console.complain(str(error))
-        sys.exit(1)
-    except (ConfigurationError, ValueError) as error:
+    except ValueError as error:  # ConfigurationError is one
         console.complain(str(error))
         sys.exit(2)
+    except ReactLabError as error:
+        console.complain(str(error))
+        sys.exit(1)
     except Exception as error:
         if UsageError is None or not isinstance(error, UsageError):
             raise

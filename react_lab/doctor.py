@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, entry_points, version
 
 from react_lab.errors import ConfigurationError, ModelError
 from react_lab.language import Language
@@ -79,6 +79,8 @@ def examine(say: Callable[[str], None], language: Language, *, live: bool = Fals
     say(f"{words['keys']}:")
     for key in (*_keys(), "NOTION_TOKEN"):
         say(f"  {key:18} {words['set'] if os.environ.get(key) else words['unset']}")
+    for entry in entry_points(group="react_lab.doctor"):
+        entry.load()(say, language)
     say(words["model"].format(chosen_spec()))
     say(_local_model(words))
     healthy = _offline_works(say, words)

@@ -97,7 +97,7 @@ BAD: list[tuple[list[str], str]] = [
     (["replay", "nope.jsonl"], "can't read nope.jsonl"),
     (["replay", "a-file"], "a-file is not a trace: line 1 is no JSON"),
     (["publish", "nope.jsonl"], "can't read nope.jsonl"),
-    (["publish", "nope.jsonl", "--to", "fax"], "unknown target 'fax' for --to; use one of: markdown"),
+    (["publish", "nope.jsonl", "--to", "fax"], "unknown target 'fax' for --to; use one of: html, markdown, notion"),
     (["tools", "call", "calculater", "{}"], "unknown tool 'calculater'; the tools are: calculator"),
     (["tools", "call", "calculator", "{"], "is no JSON object"),
     (["lab", "--dir", "a-file", "--no-browser"], "a-file"),

@@ -18,7 +18,8 @@ from react_lab.tools.base import tool
 from react_lab.tools.registry import ToolRegistry
 from react_lab.trace import Trace
 from react_lab_exporters.exporter import Exporter, Published
-from react_lab_exporters.markdown import MarkdownExporter, file_name, quoted, render
+from react_lab_exporters.files import file_name
+from react_lab_exporters.markdown import MarkdownExporter, quoted, render
 from react_lab_exporters.note import note_from_trace
 
 URL = "https://example.org/a"
@@ -195,6 +196,14 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     tmp_path.chmod(0o700)
 
 
+def test_the_experiment_sheet_leaves_room_for_the_person(tmp_path):
+    publish(make_trace(query="a | b"), tmp_path, template="experiment")
+    text = the_file(tmp_path).read_text("utf-8")
+    assert "## Objective\n\n- [ ] What do I want to find out" in text
+    assert "| Model | `scripted` |" in text
+    assert publish(make_trace(), tmp_path).action == "created"  # another run
+
+
 # -- text of others ------------------------------------------------------------------------------------------
 
 HOSTILE = [
@@ -292,7 +301,7 @@ def test_a_source_that_is_no_address_is_no_link():
 def test_a_file_name_is_legal_everywhere(question, run_id, tmp_path):
     trace = make_trace(question)
     trace.run["id"] = run_id
-    name = file_name(note_from_trace(trace))
+    name = file_name(note_from_trace(trace), ".md")
     assert not set(name) & set('/\\:*?"<>|')
     assert name.isprintable()
     assert len((name + ".part").encode()) <= 255

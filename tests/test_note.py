@@ -1,9 +1,12 @@
+import pytest
+
 from react_lab.messages import Reply, ToolCall, Usage
 from react_lab.models.scripted import ScriptedModel
 from react_lab.tool_use import ToolUseAgent
 from react_lab.tools.base import tool
 from react_lab.tools.registry import ToolRegistry
 from react_lab.trace import Trace
+from react_lab_exporters.document import WORDS, Blank, Facts, Heading, Prose, Sentence, document
 from react_lab_exporters.note import note_from_trace
 
 
@@ -98,3 +101,27 @@ def test_an_unfinished_trace_makes_a_note_too():
     note = note_from_trace(Trace(finished.events[:-1]))
     assert (note.outcome, note.answer) == ("interrupted", None)
     assert len(note.findings) == 1
+
+
+def test_a_note_knows_the_tools_and_the_settings_of_the_run():
+    note = note_from_trace(run("q?", ["a"]))
+    assert note.tools == ("multiply", "search", "say")
+    assert note.settings["max_steps"] == 5
+
+
+@pytest.mark.parametrize(("question", "review"), [("Why?", "Review"), ("为什么？", "复盘")])
+def test_the_experiment_sheet_is_filled_in_where_the_run_knows_and_blank_elsewhere(question, review):
+    parts = document(note_from_trace(run(question, [calls(("say", {"text": "42"})), "because"])), "experiment")
+    headings = [part.text for part in parts if isinstance(part, Heading)]
+    assert len(headings) == 9
+    assert headings[-2] == review
+    assert Prose(question) in parts
+    assert Prose("because") in parts
+    assert Sentence("multiply, search, say") in parts
+    assert ("max_steps", "5") in [row for part in parts if isinstance(part, Facts) for row in part.rows]
+    blanks = [part for part in parts if isinstance(part, Blank)]
+    assert len(blanks) == 5
+
+
+def test_every_word_of_a_document_exists_in_both_languages():
+    assert WORDS["en"].keys() == WORDS["zh"].keys()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,7 @@ def test_every_path_and_command_exists(name: str) -> None:
             assert (ROOT / path).exists(), path
     known = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
     known |= {group.name for group in app.registered_groups if group.name}
+    known |= {entry.name for entry in entry_points(group="react_lab.commands")}
     assert set(re.findall(r"(?m)^react-lab (\w+)", text(name))) <= known
 
 

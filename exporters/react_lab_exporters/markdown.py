@@ -2,50 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from react_lab.errors import ConfigurationError
-from react_lab.messages import ToolCall, ToolResult
-from react_lab.trace import Step, Trace
-from react_lab_exporters.exporter import Action, Published
+from react_lab.trace import Trace
+from react_lab_exporters.document import (
+    Blank,
+    Call,
+    Facts,
+    Fold,
+    Heading,
+    Links,
+    Part,
+    Prose,
+    Sentence,
+    Template,
+    Verbatim,
+    document,
+)
+from react_lab_exporters.exporter import Published
+from react_lab_exporters.files import Seal, file_name, publish_file
 from react_lab_exporters.note import Note, note_from_trace
 
-MAX_SLUG_CHARS = 50  # of up to 4 bytes each: with date and id, well within the 255 bytes of a file name
-
-WORDS = {
-    "en": {
-        "question": "Question",
-        "answer": "Answer",
-        "findings": "Findings",
-        "sources": "Sources",
-        "steps": "How it was found",
-        "step": "Step",
-        "finding": "Finding",
-        "failed": "failed",
-        "reminder": "The reply could not be read; the model was told:",
-        "no answer": "There is no answer",
-        "stand-in": "Answered by the offline stand-in: a small set of rules, not a language model.",
-    },
-    "zh": {
-        "question": "问题",
-        "answer": "回答",
-        "findings": "发现",
-        "sources": "来源",
-        "steps": "查找过程",
-        "step": "第",
-        "finding": "发现",
-        "failed": "失败",
-        "reminder": "这条回复无法解析，模型收到的提醒：",
-        "no answer": "没有答案",
-        "stand-in": "由离线替身作答：它只是一小组规则，不是语言模型。",
-    },
-}
+# Editors of front matter drop the quotes.
+SEAL = Seal('content_hash: "', '"', re.compile(r'^content_hash: "?(\w*)"?\n', re.MULTILINE))
 
 
 class MarkdownExporter:
@@ -57,84 +40,28 @@ class MarkdownExporter:
 
     name = "markdown"
 
-    def publish(self, traces: Iterable[Trace], *, to: str | Path = "notes", dry_run: bool = False) -> list[Published]:
-        """Write the runs' notes into the folder `to`.
+    def publish(
+        self,
+        traces: Iterable[Trace],
+        *,
+        to: str | Path = "notes",
+        dry_run: bool = False,
+        template: Template = "research",
+    ) -> Iterator[Published]:
+        """Write the runs' notes into the folder `to`, one whenever the next is asked for.
 
         Raises:
             ConfigurationError: the folder or a file in it can't be read or written.
         """
-        return [publish_note(note_from_trace(trace), Path(to), dry_run=dry_run) for trace in traces]
+        for trace in traces:
+            note = note_from_trace(trace)
+            yield publish_file(Path(to) / file_name(note, ".md"), render(note, template), SEAL, dry_run=dry_run)
 
 
-def publish_note(note: Note, folder: Path, *, dry_run: bool) -> Published:
-    path = folder / file_name(note)
-    text = seal(render(note))
-    try:
-        action = what_to_do(path, text)
-        if action in ("unchanged", "kept"):
-            return Published(str(path), action)
-        if dry_run:
-            return Published(str(path), "would create" if action == "created" else "would update")
-        write(path, text)
-    except OSError as error:
-        raise ConfigurationError(f"can't write {path}: {error.strerror}") from error
-    return Published(str(path), action)
-
-
-def what_to_do(path: Path, text: str) -> Action:
-    if not path.exists():
-        return "created"
-    there = path.read_text(encoding="utf-8", errors="replace")
-    if recorded_hash(there) == recorded_hash(text):
-        return "unchanged"
-    return "updated" if recorded_hash(there) == content_hash(there) else "kept"
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", errors="replace", newline="\n")  # a lone surrogate becomes "?"
-    part.replace(path)
-
-
-def file_name(note: Note) -> str:
-    """Letters and digits of any script and hyphens: legal on every system, and no way out of the folder."""
-    slug = hyphenated(note.question)[:MAX_SLUG_CHARS].rstrip("-").lower()
-    parts = (hyphenated(note.started_at[:10]), slug, hyphenated(note.run_id)[:32])
-    return "-".join(part for part in parts if part) + ".md"
-
-
-def hyphenated(text: str) -> str:
-    return re.sub(r"[\W_]+", "-", text).strip("-")
-
-
-# -- the hash in the front matter ----------------------------------------------------------------------------
-
-HASH_LINE = re.compile(r'^content_hash: "?(\w*)"?\n', re.MULTILINE)  # editors of front matter drop the quotes
-NO_HASH = 'content_hash: ""\n'
-
-
-def seal(text: str) -> str:
-    """The note with its hash filled in."""
-    return text.replace(NO_HASH, f'content_hash: "{content_hash(text)}"\n', 1)
-
-
-def recorded_hash(text: str) -> str | None:
-    found = HASH_LINE.search(text)
-    return found[1] if found else None
-
-
-def content_hash(text: str) -> str:
-    return hashlib.sha256(HASH_LINE.sub("", text, count=1).encode("utf-8", errors="replace")).hexdigest()[:16]
-
-
-# -- the note as text ----------------------------------------------------------------------------------------
-
-
-def render(note: Note) -> str:
+def render(note: Note, template: Template = "research") -> str:
     """The note as Markdown, its hash still empty."""
-    return "---\n" + "".join(front_matter(note)) + "---\n\n" + "\n\n".join(body(note)) + "\n"
+    parts = [f"# {one_line(note.title)}", *(text for part in document(note, template) for text in to_markdown(part))]
+    return "---\n" + "".join(front_matter(note)) + "---\n\n" + "\n\n".join(parts) + "\n"
 
 
 def front_matter(note: Note) -> Iterator[str]:
@@ -159,7 +86,7 @@ def front_matter(note: Note) -> Iterator[str]:
             yield f"{name}: [{', '.join(quoted(item) for item in value)}]\n"
         elif value is not None:
             yield f"{name}: {quoted(value) if isinstance(value, str) else value}\n"
-    yield NO_HASH
+    yield SEAL.blank
 
 
 def quoted(text: str) -> str:
@@ -168,61 +95,29 @@ def quoted(text: str) -> str:
     return '"' + "".join(escaped) + '"'
 
 
-def body(note: Note) -> Iterator[str]:
-    words = WORDS[note.language]
-    yield f"# {one_line(note.title)}"
-    if note.by_stand_in:
-        yield f"*{words['stand-in']}*"
-    if note.question != note.title:
-        yield f"## {words['question']}"
-        yield quotation(note.question)
-    yield f"## {words['answer']}"
-    yield quotation(note.answer or f"{words['no answer']} ({note.outcome}): {note.reason or '–'}")
-    if note.findings:
-        yield f"## {words['findings']}"
-    for number, finding in enumerate(note.findings, start=1):
-        yield f"{number}. {code(call_text(finding.call))}"
-        yield fenced(finding.text)
-        if finding.sources:
-            yield links(finding.sources)
-    if note.sources:
-        yield f"## {words['sources']}"
-        yield links(note.sources)
-    yield f"## {words['steps']}"
-    for step in note.steps:
-        yield from step_text(note, step)
-
-
-def step_text(note: Note, step: Step) -> Iterator[str]:
-    words = WORDS[note.language]
-    yield f"### {words['step']} {step.index}" + (" 步" if note.language == "zh" else "")
-    if step.thought:
-        yield quotation(step.thought)
-    results = {result.call_id: result for result in step.results}
-    for call in step.calls:
-        yield from observation_text(note, call, results.get(call.id))
-    if step.reminder is not None:
-        yield words["reminder"]
-        yield fenced(step.reminder)
-    if step.answer is not None:
-        yield f"→ {words['answer']}"
-
-
-def observation_text(note: Note, call: ToolCall, result: ToolResult | None) -> Iterator[str]:
-    words = WORDS[note.language]
-    asked = code(call_text(call))
-    if result is None:
-        yield asked
-    elif number := note.finding_number(result):
-        yield f"{asked} → {words['finding']} {number}"
-    else:
-        yield f"{asked} → {words['failed']}" if result.is_error else asked
-        yield fenced(result.content)
-
-
-def call_text(call: ToolCall) -> str:
-    arguments = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call.arguments.items())
-    return f"{call.name}({', '.join(arguments)})"
+def to_markdown(part: Part) -> Iterator[str]:
+    """A part of the document as Markdown, block by block."""
+    match part:
+        case Heading(text, level):
+            yield f"{'#' * level} {text}"
+        case Sentence(text, aside):
+            yield f"*{text}*" if aside else text
+        case Prose(text):
+            yield quotation(text)
+        case Verbatim(text):
+            yield fenced(text)
+        case Call(text, number, remark):
+            yield " ".join(filter(None, (f"{number}." if number else "", code(text), remark)))
+        case Links(urls):
+            yield links(urls)
+        case Facts(rows):
+            yield "\n".join(["|  |  |", "|---|---|", *(f"| {name} | {cell(value)} |" for name, value in rows)])
+        case Blank(text):
+            yield f"- [ ] {text}"
+        case Fold(title, parts):
+            yield from to_markdown(title)
+            for inner in parts:
+                yield from to_markdown(inner)
 
 
 # -- text that others wrote: questions, models, tools --------------------------------------------------------
@@ -237,6 +132,10 @@ def harmless(line: str) -> str:
 
 def one_line(text: str) -> str:
     return harmless(" ".join(text.split()))
+
+
+def cell(text: str) -> str:
+    return code(text).replace("|", "\\|") if text.strip() else ""
 
 
 def quotation(text: str) -> str:

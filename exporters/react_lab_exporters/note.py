@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from react_lab.language import Language, language_of
 from react_lab.messages import ToolCall, ToolResult
@@ -43,6 +45,8 @@ class Note:
     started_at: str  # ISO 8601
     seconds: float
     tags: tuple[str, ...]
+    tools: tuple[str, ...] = ()  # what the agent could call
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def by_stand_in(self) -> bool:
@@ -78,6 +82,8 @@ def note_from_trace(trace: Trace) -> Note:
         started_at=str(trace.run.get("started_at", "")),
         seconds=trace.seconds,
         tags=("react-lab", "offline-stand-in") if is_stand_in(model) else ("react-lab",),
+        tools=tuple(str(schema.get("name", "")) for schema in trace.run.get("tools", ())),
+        settings=trace.run.get("settings", {}),
     )
 
 
