@@ -161,7 +161,7 @@ class Agent(ABC):
                 unreadable += 1
                 added = [turn.message, Message("user", turn.reminder or "")]
             ended = self._ending(step, reply, turn, unreadable)
-            if ended:
+            if ended and trace.outcome != ended["outcome"]:  # the same: a finished run that is gone through again
                 if ended["outcome"] == "max_steps" and self.best_guess:
                     ended["answer"] = self._guess(trace, step + 1, [*messages, *added], added, language)
                 trace.end(**ended)

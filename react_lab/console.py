@@ -136,7 +136,7 @@ class LiveView:
                 if self.console.is_terminal:
                     self.live.start()
             case "text":
-                self.arriving += event["text"]
+                self.arriving = (self.arriving + event["text"])[-SHOWN_CHARS:]
                 last_lines = "\n".join(self.arriving.splitlines()[-8:])
                 self.live.update(Group(self.spinner, Text(readable(last_lines), style="dim")))
             case "reply":
@@ -166,9 +166,10 @@ class LiveView:
         for message in self.prompt:
             self.console.print(Text(f"[{message['role']}] ", style="bold") + Text(readable(message["text"])))
             for call in message.get("tool_calls", ()):
-                self.console.print(Text(f"  {call['name']} {json.dumps(call['arguments'], ensure_ascii=False)}"))
+                arguments = json.dumps(call.get("arguments", {}), ensure_ascii=False)
+                self.console.print(Text(readable(f"  {call['name']} {arguments}")))
             for result in message.get("tool_results", ()):
-                self.console.print(Text(f"  {result['name']}: {readable(result['content'])}"))
+                self.console.print(Text(readable(f"  {result['name']}: {result['content']}")))
         self.rule("")
 
     def rule(self, title: str) -> None:

@@ -68,6 +68,15 @@ def test_a_reply_that_could_not_be_read_is_shown_with_the_reason(monkeypatch: py
     assert text == "Reminder: Your reply was empty. Call a tool, or write the answer.\nAnswer: 42\n"
 
 
+def test_hostile_arguments_in_a_prompt_cannot_steer_the_terminal_either() -> None:
+    out = io.StringIO()
+    view = LiveView("en", "scripted", show_prompt=True, console=PlainConsole(file=out, color_system=None))
+    call = Reply(tool_calls=(ToolCall("1", "calculator", {"expression": "\x9b2J \u202e"}),))
+    ToolUseAgent(ScriptedModel([call, "42"]), standard_tools()).run("?", listener=view)
+    assert r"\x9b2J \u202e" in out.getvalue()
+    assert "\x9b" not in out.getvalue()
+
+
 def test_hostile_text_cannot_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     text = shown(monkeypatch, terminal=False, model=ScriptedModel(["\x1b[2J\x07[bold]gone[/bold]"]))
     assert text == "Answer: \\x1b[2J\\x07[bold]gone[/bold]\n"

@@ -159,6 +159,22 @@ def test_a_missing_file_is_named() -> None:
         Trace.load("nope.jsonl")
 
 
+def test_a_finished_run_that_is_resumed_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    finished(path)
+    before = path.read_bytes()
+    trace = ToolUseAgent(ScriptedModel([]), REGISTRY).resume(Trace.load(path))
+    assert (trace.answer, path.read_bytes()) == ("18 °C", before)
+
+
+def test_a_run_that_was_out_of_steps_goes_on_with_more_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    stopped = ToolUseAgent(ScriptedModel([CALL]), REGISTRY, max_steps=1).run("?", save=path)
+    assert stopped.outcome == "max_steps"
+    assert ToolUseAgent(ScriptedModel(["18 °C"]), REGISTRY, max_steps=2).resume(Trace.load(path)).answer == "18 °C"
+    assert Trace.load(path).outcome == "answered"
+
+
 def test_half_a_character_is_kept(tmp_path: Path) -> None:
     trace = ToolUseAgent(ScriptedModel(["half \ud83d"]), REGISTRY).run("?", save=tmp_path / "t.jsonl")
     assert trace.answer == Trace.load(tmp_path / "t.jsonl").answer == "half \ud83d"
