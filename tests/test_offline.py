@@ -213,6 +213,12 @@ def test_it_answers_most_questions_of_its_kinds(shared: Path) -> None:
         assert len(wrong) <= 0.1 * len(cases), wrong
 
 
+def test_it_answers_most_questions_of_the_benchmark(loop: str) -> None:
+    cases: list[dict[str, Any]] = list(json_lines(Path(__file__).parent / "benchmarks" / "questions.jsonl"))
+    wrong = [case["id"] for case in cases if not is_right(case, ask(loop, case["question"]))]
+    assert len(wrong) <= 4, wrong
+
+
 def test_the_almanac_is_not_known_to_the_rules() -> None:
     """No answer table: names of the almanac's entries do not stand in the stand-in's source."""
     models = Path(react_lab.__file__).parent / "models"

@@ -1,8 +1,8 @@
 """What the core costs, and what the offline stand-in can do. Run: python -m tests.benchmarks.core [QUESTIONS.jsonl]
 
 Prints the import time against a bare interpreter, the time that each loop adds to a step (a ScriptedModel, a tool
-that does nothing, the trace on disk), the size of a 200-step trace, and the share of the questions that the offline
-stand-in answers in each protocol.
+that does nothing, the trace on disk), the size of a 200-step trace, and how many of the questions beside this file (or
+of those given) the offline stand-in answers in each protocol.
 """
 
 from __future__ import annotations
@@ -91,19 +91,17 @@ def main() -> None:
             runs = [run_once(make, steps) for _ in range(REPEATS)]
             cost = median(spent for spent, _ in runs)
             print(f"{name}: {cost:.0f} µs CPU a step over {steps} steps; trace {runs[0][1]} bytes")
-    questions = Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED / "cases" / "offline_questions.jsonl"
-    if not questions.exists():
-        print("offline stand-in: no file of questions given")
-        return
     tools = standard_tools()
     loops: dict[str, Callable[[], Agent]] = {
         "native": lambda: ToolUseAgent(OfflineModel(), tools),
         "text": lambda: TextReActAgent(OfflineModel(), tools),
         "text, brackets": lambda: TextReActAgent(OfflineModel(), tools, syntax="bracket"),
     }
-    for name, loop in loops.items():
-        right, asked = offline_share(questions, loop)
-        print(f"offline stand-in, {name}: {right} of {asked} questions answered")
+    own = [Path(__file__).with_name("questions.jsonl"), SHARED / "cases" / "offline_questions.jsonl"]
+    for questions in filter(Path.exists, map(Path, sys.argv[1:]) if len(sys.argv) > 1 else own):
+        for name, loop in loops.items():
+            right, asked = offline_share(questions, loop)
+            print(f"offline stand-in, {name}: {right} of {asked} questions of {questions.name} answered")
 
 
 if __name__ == "__main__":
