@@ -15,7 +15,7 @@ from react_lab.language import Language, language_of
 from react_lab.messages import Message, Reply, ToolCall, ToolResult, set_fields
 from react_lab.models.base import Model
 from react_lab.tools.registry import ToolRegistry, shorten
-from react_lab.trace import Listener, Step, Trace
+from react_lab.trace import Listener, Step, Trace, reply_fields, result_fields
 
 MAX_QUESTION_CHARS = 20_000
 MAX_RECORDED_CHARS = 100_000  # of an observation, in the trace
@@ -176,17 +176,8 @@ class Agent(ABC):
             trace.append("request", step=step, messages=[message.to_dict() for message in added])
         started = time.perf_counter()
         reply = self.ask(messages, on_text=trace.text_listener(step))
-        trace.append(
-            "reply",
-            step=step,
-            text=reply.text,
-            thought=reply.thought,
-            tool_calls=[set_fields(call) for call in reply.tool_calls],
-            stop_reason=reply.stop_reason,
-            usage=set_fields(reply.usage) if reply.usage else None,
-            native=reply.native,
-            seconds=round(time.perf_counter() - started, 6),
-        )
+        seconds = round(time.perf_counter() - started, 6)
+        trace.append("reply", step=step, **reply_fields(reply), seconds=seconds)
         return reply
 
     def _read(self, trace: Trace, step: int, reply: Reply, language: Language) -> Turn:
@@ -207,13 +198,14 @@ class Agent(ABC):
             if call.id not in done
         ]
         for call, result in zip(todo, self.registry.run_all(todo, max_chars=MAX_RECORDED_CHARS), strict=True):
-            trace.append("result", step=step, arguments=call.arguments, **vars(result))
+            trace.append("result", step=step, **result_fields(call, result))
             done[result.call_id] = result
         return [self._remarked(trace, step, call, done[call.id], language) for call in calls]
 
     def _remarked(self, trace: Trace, step: int, call: ToolCall, result: ToolResult, language: Language) -> ToolResult:
         remark = guard.remark(trace, step, call, result, known=call.name in self.registry, language=language)
-        return replace(result, content=shorten(result.content, self.max_chars) + remark)
+        content = shorten(result.content, self.max_chars) + remark
+        return ToolResult(result.call_id, result.name, content, result.is_error)
 
     def _guess(
         self, trace: Trace, step: int, messages: list[Message], added: list[Message], language: Language

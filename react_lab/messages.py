@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeVar
 
 Role = Literal["system", "user", "assistant", "tool"]
 T = TypeVar("T", "ToolCall", "ToolResult", "Usage")
-StopReason = Literal["end", "tool_calls", "stop_sequence", "max_tokens", "refusal", "other"]
+StopReason = Literal["end", "tool_calls", "stop_sequence", "max_tokens", "refusal", "budget", "other"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class ToolCall:
 class ToolResult:
     """What came back from a call: the observation.
 
-    `content` is what the model reads. `traceback` is for the person and is never sent to a model.
+    `content` is what the model reads. `traceback` is for the person and is never sent to a model. `arguments` are those
+    that the tool was really run with, where they are not those of the call (a person may change them).
     """
 
     call_id: str
@@ -38,7 +39,9 @@ class ToolResult:
     traceback: str | None = None
     cached: bool = False
     attempts: int = 1
+    waited_s: float = 0.0  # between attempts
     seconds: float = 0.0
+    arguments: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Message:
         if self.tool_calls:
             data["tool_calls"] = [set_fields(call) for call in self.tool_calls]
         if self.tool_results:
-            data["tool_results"] = [set_fields(result) for result in self.tool_results]
+            data["tool_results"] = [set_fields(result, READ) for result in self.tool_results]
         if self.native is not None:
             data["native"] = self.native
         return data
@@ -98,8 +101,9 @@ class Usage:
 class Reply:
     """A model's turn.
 
-    `thought` is reasoning that the provider gave apart from the text. `usage` is None where the provider counted
-    nothing (unknown is not zero).
+    `thought` is reasoning that the provider gave apart from the text. `usage` and `cost_usd` are None where nothing is
+    known of them (unknown is not zero). `replaced` tells how what was sent differs from the conversation: the messages
+    from index `from` up to, not including, index `to` were sent as `{"from", "to", "messages"}`.
     """
 
     text: str = ""
@@ -108,11 +112,18 @@ class Reply:
     stop_reason: StopReason = "end"
     usage: Usage | None = None
     native: Mapping[str, Any] | None = None
+    cost_usd: float | None = None
+    attempts: int = 1
+    waited_s: float = 0.0  # between attempts
+    replaced: Mapping[str, Any] | None = None
 
 
-def set_fields(data: ToolCall | ToolResult | Usage) -> dict[str, Any]:
-    """A dataclass as JSON data; what is None, zero, False or "" is the default and is left out."""
-    return {name: value for name, value in vars(data).items() if value not in (None, 0, "")}
+READ = ("call_id", "name", "content", "is_error")  # what a model gets to read of a result
+
+
+def set_fields(data: ToolCall | ToolResult | Usage, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """A dataclass, or the named fields of it, as JSON data; None, zero, False and "" are defaults and are left out."""
+    return {name: vars(data)[name] for name in names or vars(data) if vars(data)[name] not in (None, 0, "")}
 
 
 def known_fields(cls: type[T], data: Mapping[str, Any]) -> T:

@@ -271,6 +271,7 @@ class Trace:
             stop_reason=event.get("stop_reason", "end"),
             usage=known_fields(Usage, event["usage"]) if event.get("usage") else None,
             native=event.get("native"),
+            **{name: event[name] for name in RARE_FIELDS if name in event},
         )
 
     def results_at(self, step: int) -> tuple[ToolResult, ...]:
@@ -433,6 +434,9 @@ def _function(module: str, name: str) -> Callable[..., Any]:
     return function
 
 
+RARE_FIELDS = ("cost_usd", "attempts", "waited_s", "replaced")  # of a reply: written where they are not the default
+
+
 def reply_fields(reply: Reply) -> dict[str, Any]:
     """A reply as a `reply` event holds it."""
     return {
@@ -442,7 +446,13 @@ def reply_fields(reply: Reply) -> dict[str, Any]:
         "stop_reason": reply.stop_reason,
         "usage": set_fields(reply.usage) if reply.usage else None,
         "native": reply.native,
+        **{name: vars(reply)[name] for name in RARE_FIELDS if vars(reply)[name] != getattr(Reply, name)},
     }
+
+
+def result_fields(call: ToolCall, result: ToolResult) -> dict[str, Any]:
+    """A result as a `result` event holds it: with the arguments that were really run."""
+    return {**vars(result), "arguments": call.arguments if result.arguments is None else result.arguments}
 
 
 def _event(path: Path, number: int, line: bytes) -> Event:

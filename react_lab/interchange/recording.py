@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from react_lab.messages import Message, Reply, ToolCall, ToolResult, set_fields
-from react_lab.trace import FORMAT_VERSION, Step, Trace, now, reply_fields
+from react_lab.trace import FORMAT_VERSION, Step, Trace, now, reply_fields, result_fields
 
 
 @dataclass
@@ -50,9 +50,10 @@ def record(turns: Sequence[Turn], *, id: str | None = None, outcome: str | None 
         said = turn.answer if turn.thought is not None or turn.calls or not last else turn.reply.text
         calls = [set_fields(call) for call in turn.calls]
         trace.append("parse", step=step, thought=thought, calls=calls, answer=said, reminder=turn.reminder)
-        arguments = {call.id: call.arguments for call in turn.calls}
+        asked = {call.id: call for call in turn.calls}
         for result in turn.results:
-            trace.append("result", step=step, arguments=arguments.get(result.call_id, {}), **vars(result))
+            call = asked.get(result.call_id) or ToolCall(result.call_id, result.name)
+            trace.append("result", step=step, **result_fields(call, result))
     if outcome == "interrupted" or not turns:
         return trace
     answer = answer if outcome else trace.steps[-1].answer

@@ -60,7 +60,7 @@ def _told(call: ToolCall, decision: Decision, result: ToolResult | None) -> Tool
     if decision.arguments is None:
         return result
     note = f"(The person changed the arguments to {to_json(decision.arguments)}.)"
-    return replace(result, content=f"{note}\n{result.content}")
+    return replace(result, content=f"{note}\n{result.content}", arguments=decision.arguments)
 
 
 class Stopped(Exception):
