@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from react_lab import guard
-from react_lab.errors import ModelError
 from react_lab.language import Language, language_of
 from react_lab.messages import Message, Reply, ToolCall, ToolResult, set_fields
 from react_lab.models.base import Model
+from react_lab.runner import Runner
 from react_lab.tools.registry import ToolRegistry, shorten
-from react_lab.trace import Listener, Step, Trace, reply_fields, result_fields
+from react_lab.trace import Step, Trace, reply_fields, result_fields
 
-MAX_QUESTION_CHARS = 20_000
 MAX_RECORDED_CHARS = 100_000  # of an observation, in the trace
 MAX_UNREADABLE = 3  # replies in a row
 BEST_GUESS = {
@@ -37,7 +35,7 @@ class Turn:
     reminder: str | None = None
 
 
-class Agent(ABC):
+class Agent(Runner):
     """A loop of thought, action and observation until there is an answer or a limit is reached.
 
     Args:
@@ -60,15 +58,10 @@ class Agent(ABC):
     ) -> None:
         if max_steps < 1:
             raise ValueError(f"max_steps must be at least 1, not {max_steps}")
-        self.model = model
-        self.registry = registry
+        super().__init__(model, registry)
         self.max_steps = max_steps
         self.max_chars = max_chars
         self.best_guess = best_guess
-
-    @abstractmethod
-    def system_prompt(self, question: str) -> str:
-        """What the model is told before the question, in the question's language."""
 
     @abstractmethod
     def ask(self, messages: Sequence[Message], *, on_text: Callable[[str], None] | None) -> Reply:
@@ -86,64 +79,7 @@ class Agent(ABC):
     def settings(self) -> dict[str, Any]:
         return {"max_steps": self.max_steps, "max_chars": self.max_chars}
 
-    def run(self, question: str, **options: Any) -> Trace:
-        """Answer a question; `options` are those of `start`."""
-        return self.resume(self.start(question, **options))
-
-    def resume(self, trace: Trace) -> Trace:
-        """Go on with a run that was interrupted, or with a fork. What is recorded is not asked or run again."""
-        for _ in self.steps(trace):
-            pass
-        return trace
-
-    def start(
-        self,
-        question: str,
-        *,
-        history: Sequence[Message] = (),
-        save: str | Path | None = None,
-        listener: Listener | None = None,
-    ) -> Trace:
-        """Open the trace of a run; `steps` and `resume` carry it out.
-
-        Args:
-            question: What to find out.
-            history: Earlier questions and answers of the conversation.
-            save: File to write as the run goes; must not exist.
-            listener: Called with every event as it is recorded.
-        Raises:
-            ValueError: the question is empty or too long.
-        """
-        if not question.strip():
-            raise ValueError("the question is empty")
-        if len(question) > MAX_QUESTION_CHARS:
-            raise ValueError(f"the question has {len(question)} characters; the limit is {MAX_QUESTION_CHARS}")
-        return Trace.start(
-            save=save,
-            listener=listener,
-            question=question,
-            agent=type(self).__name__,
-            model=self.model.name,
-            settings=self.settings,
-            system=self.system_prompt(question),
-            tools=self.registry.schemas(),
-            history=[message.to_dict() for message in history],
-        )
-
-    def steps(self, question: str | Trace) -> Iterator[Step]:
-        """The run, step by step, as it happens."""
-        trace = question if isinstance(question, Trace) else self.start(question)
-        try:
-            yield from self._loop(trace)
-        except ModelError as error:
-            trace.end("error", reason=str(error))
-            raise
-        except BaseException as error:
-            if trace.finish.get("outcome") == "interrupted":
-                trace.end("interrupted", reason=type(error).__name__)
-            raise
-
-    def _loop(self, trace: Trace) -> Iterator[Step]:
+    def carry_on(self, trace: Trace) -> Iterator[Step]:
         history = tuple(Message.from_dict(message) for message in trace.run.get("history", ()))
         messages = [Message("system", trace.run["system"]), *history]
         added = [Message("user", trace.question)]
@@ -152,6 +88,9 @@ class Agent(ABC):
         for step in range(1, self.max_steps + 1):
             messages += added
             reply = self._reply(trace, step, messages, added)
+            if reply.stop_reason == "budget":  # the model was not asked: there is no step
+                trace.end("budget", answer=reply.text or None, reason=reply.thought)
+                return
             turn = self._read(trace, step, reply, language)
             if turn.calls:
                 unreadable = 0
@@ -176,6 +115,8 @@ class Agent(ABC):
             trace.append("request", step=step, messages=[message.to_dict() for message in added])
         started = time.perf_counter()
         reply = self.ask(messages, on_text=trace.text_listener(step))
+        if reply.stop_reason == "budget":
+            return reply
         seconds = round(time.perf_counter() - started, 6)
         trace.append("reply", step=step, **reply_fields(reply), seconds=seconds)
         return reply

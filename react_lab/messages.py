@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeVar
 
 Role = Literal["system", "user", "assistant", "tool"]
-T = TypeVar("T", "ToolCall", "ToolResult", "Usage")
+T = TypeVar("T", "ToolCall", "ToolResult", "Usage", "Reply")
 StopReason = Literal["end", "tool_calls", "stop_sequence", "max_tokens", "refusal", "budget", "other"]
 
 

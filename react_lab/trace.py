@@ -7,9 +7,10 @@ import json
 import logging
 import os
 import re
+import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import IO, Any, Literal, Self
 
 from react_lab.errors import ConfigurationError
 from react_lab.messages import Message, Reply, ToolCall, ToolResult, Usage, known_fields, set_fields
+from react_lab.repeats import Repeats
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +36,7 @@ class Step:
     """One turn of a run: what the model wrote, what was made of it, what came back.
 
     `results` are in the order of `calls`. `reminder` is what the model was told when its reply could not be read.
+    `node` is the part of a workflow that the step belongs to; a node that only runs tools has steps without a reply.
     """
 
     index: int
@@ -45,6 +48,8 @@ class Step:
     reminder: str | None
     usage: Usage | None
     model_seconds: float
+    node: str = ""
+    cost_usd: float | None = None
 
     @property
     def seconds(self) -> float:
@@ -56,7 +61,8 @@ class Trace:
     """The events of one run, oldest first.
 
     Events of other kinds than `KINDS` are kept and ignored. Everything else that a trace tells (steps, answer,
-    outcome, usage) is read from the events.
+    outcome, usage) is read from the events. The nodes of a workflow are runs within the run: their events, `run` and
+    `end` among them, say which `node` they belong to, and steps are numbered through.
     """
 
     def __init__(self, events: Iterable[Event] = (), *, listener: Listener | None = None) -> None:
@@ -64,6 +70,8 @@ class Trace:
         self.path: Path | None = None
         self.listener = listener
         self._by_step: dict[int, list[Event]] = {}
+        self._repeats = Repeats()
+        self.lock = threading.RLock()  # calls of a workflow's node may end in any thread
         self._file: IO[str] | None = None
         self._secrets = known_secrets()
         for event in events:
@@ -84,40 +92,60 @@ class Trace:
         trace.append("run", version=FORMAT_VERSION, id=uuid.uuid4().hex[:12], **fields, started_at=now())
         return trace
 
-    def append(self, event: str, **fields: Any) -> None:
-        """Record an event: in memory, in the file if there is one, and with the listener."""
+    def append(self, event: str, **fields: Any) -> Event:
+        """Record an event, and give it back: in memory, in the file if there is one, and with the listener."""
         line = redact(to_json({"event": event, **fields}), self._secrets)
         recorded: Event = json.loads(line)
-        self._keep(recorded)
+        with self.lock:
+            shrunk = self._keep(recorded)
+            self._write(line if shrunk == recorded else to_json(shrunk))
+            if event == "end" and "node" not in fields:
+                self._close()
+            log.debug("%s", line)
+            if self.listener is not None:
+                self.listener(recorded)
+        return recorded
+
+    def _write(self, line: str) -> None:
         if self._file is None and self.path is not None:
             self._open(self.path, "a")
         if self._file is not None:
             self._file.write(line + "\n")
             self._file.flush()
-            if event == "end":
-                self._file.close()
-                self._file = None
-        log.debug("%s", line)
-        if self.listener is not None:
-            self.listener(recorded)
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def text_listener(self, step: int) -> Callable[[str], None] | None:
         """For a model that streams: tells the listener of pieces of text, which are not recorded. None without one."""
         listener = self.listener
         return None if listener is None else lambda text: listener({"event": "text", "step": step, "text": text})
 
-    def end(self, outcome: Outcome, *, answer: str | None = None, reason: str | None = None) -> None:
-        """Record how the run ended, with its totals."""
-        totals = {"steps": len(self._by_step), "usage": set_fields(self.usage or Usage()), "seconds": self.seconds}
-        self.append(
-            "end",
-            outcome=outcome,
-            answer=answer,
-            reason=reason,
-            sources=find_sources(answer, self.steps),
-            totals=totals,
-            finished_at=now(),
-        )
+    def end(self, outcome: Outcome, *, answer: str | None = None, reason: str | None = None, **findings: Any) -> None:
+        """Record how the run ended, with its totals; `findings` are what else there is to keep of it."""
+        totals = {
+            "steps": len(self._by_step),
+            "usage": set_fields(self.usage or Usage()),
+            "cost_usd": self.cost_usd,
+            "seconds": self.seconds,
+        }
+        fields = {"sources": find_sources(answer, self.steps), **findings}
+        self.append("end", outcome=outcome, answer=answer, reason=reason, **fields, totals=totals, finished_at=now())
+
+    def node(self, name: str, **fields: Any) -> Trace:
+        """The run of a workflow's node: its own steps, from 1, recorded here under its name.
+
+        A node that is recorded already is given back as it is; else `fields` go into its `run` event.
+        """
+        part: Trace = _function("nodes", "open_node")(self, name, fields)
+        return part
+
+    def to_jsonl(self) -> str:
+        """The text of the trace file."""
+        repeats = Repeats()
+        return "".join(to_json(repeats.shrink(event)) + "\n" for event in self.events)
 
     def save(self, path: str | Path) -> Path:
         """Write the whole trace, replacing a file that is there; a failure leaves that file as it was."""
@@ -125,8 +153,7 @@ class Trace:
         part = target.with_name(target.name + ".part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            lines = "".join(to_json(event) + "\n" for event in self.events)
-            part.write_text(lines, encoding="utf-8", errors=HALF_CHARACTERS, newline="\n")
+            part.write_text(self.to_jsonl(), encoding="utf-8", errors=HALF_CHARACTERS, newline="\n")
             part.replace(target)
         except OSError as error:
             raise ConfigurationError(f"can't write {target}: {error.strerror}") from error
@@ -142,10 +169,12 @@ class Trace:
             raise ConfigurationError(f"can't write {path}: {error.strerror}") from error
         self.path = path
 
-    def _keep(self, event: Event) -> None:
+    def _keep(self, event: Event) -> Event:
+        """Take in an event, and give it back as the file holds it."""
         self.events.append(event)
         if isinstance(event.get("step"), int):
             self._by_step.setdefault(event["step"], []).append(event)
+        return self._repeats.shrink(event)
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -161,7 +190,8 @@ class Trace:
             *lines, rest = source.read_bytes().split(b"\n")
         except OSError as error:
             raise ConfigurationError(f"can't read {source}: {error.strerror}") from error
-        events = [_event(source, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+        repeats = Repeats()
+        events = [_event(source, number, line, repeats) for number, line in enumerate(lines, start=1) if line.strip()]
         if not events or events[0]["event"] != "run":
             raise ConfigurationError(f"{source} is not a trace: its first line is no `run` event")
         if events[0].get("version", 0) > FORMAT_VERSION:
@@ -198,7 +228,12 @@ class Trace:
     def finish(self) -> Event:
         """The `end` event, or an empty one while there is none."""
         last = next(event for event in reversed(self.events) if event["event"] in KINDS)
-        return last if last["event"] == "end" else {"event": "end", "outcome": "interrupted"}
+        is_end = last["event"] == "end" and last.get("node") == self.run.get("node")
+        return last if is_end else {"event": "end", "outcome": "interrupted"}
+
+    @property
+    def is_over(self) -> bool:
+        return self.outcome != "interrupted"
 
     @property
     def outcome(self) -> Outcome:
@@ -220,14 +255,26 @@ class Trace:
         return tuple(self.finish.get("sources", ()))
 
     @property
+    def next_number(self) -> int:
+        """Of a step that has not begun."""
+        return max(self._by_step, default=0) + 1
+
+    @property
     def steps(self) -> tuple[Step, ...]:
-        return tuple(self.step(index) for index in sorted(self._by_step) if self.find("reply", index))
+        begun = (index for index in sorted(self._by_step) if self.find("reply", index) or self.find("result", index))
+        return tuple(self.step(index) for index in begun)
 
     @property
     def usage(self) -> Usage | None:
         """Tokens of all replies; None where no reply was counted."""
         counted = [event["usage"] for event in self.events if event["event"] == "reply" and event.get("usage")]
         return sum((known_fields(Usage, usage) for usage in counted), start=Usage()) if counted else None
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars of all replies; None where no price is known."""
+        known = [event["cost_usd"] for event in self.events if event["event"] == "reply" and "cost_usd" in event]
+        return sum(known) if known else None
 
     @property
     def seconds(self) -> float:
@@ -242,9 +289,8 @@ class Trace:
         return (event for event in self._by_step.get(step, ()) if event["event"] == kind)
 
     def step(self, index: int) -> Step:
-        """One step, whose reply must be recorded."""
-        reply, parse = self.reply_at(index), self.find("parse", index) or {}
-        assert reply is not None, f"step {index} has no reply"
+        """One step, of which a reply or a result must be recorded."""
+        reply, parse = self.reply_at(index) or Reply(), self.find("parse", index) or {}
         results = {result.call_id: result for result in self.results_at(index)}
         calls = tuple(known_fields(ToolCall, call) for call in parse.get("calls", ()))
         return Step(
@@ -257,25 +303,29 @@ class Trace:
             reminder=parse.get("reminder"),
             usage=reply.usage,
             model_seconds=(self.find("reply", index) or {}).get("seconds", 0.0),
+            node=self.node_at(index),
+            cost_usd=reply.cost_usd,
         )
+
+    def node_at(self, step: int) -> str:
+        """The node that a step belongs to; "" of an agent's run."""
+        return str(self._by_step[step][0].get("node", ""))
 
     def reply_at(self, step: int) -> Reply | None:
         """The model's reply as it was recorded."""
         event = self.find("reply", step)
         if event is None:
             return None
-        return Reply(
-            text=event.get("text", ""),
-            thought=event.get("thought", ""),
-            tool_calls=tuple(known_fields(ToolCall, call) for call in event.get("tool_calls", ())),
-            stop_reason=event.get("stop_reason", "end"),
-            usage=known_fields(Usage, event["usage"]) if event.get("usage") else None,
-            native=event.get("native"),
-            **{name: event[name] for name in RARE_FIELDS if name in event},
-        )
+        calls = tuple(known_fields(ToolCall, call) for call in event.get("tool_calls", ()))
+        usage = known_fields(Usage, event["usage"]) if event.get("usage") else None
+        return replace(known_fields(Reply, event), tool_calls=calls, usage=usage)
 
     def results_at(self, step: int) -> tuple[ToolResult, ...]:
         return tuple(known_fields(ToolResult, event) for event in self.find_all("result", step))
+
+    def added_at(self, step: int) -> tuple[Message, ...]:
+        """The messages that were new in a step's request."""
+        return tuple(Message.from_dict(message) for message in (self.find("request", step) or {}).get("messages", ()))
 
     def prompt_at(self, step: int) -> tuple[Message, ...]:
         """The messages of a step's request, exactly as sent.
@@ -285,10 +335,17 @@ class Trace:
         """
         if self.find("request", step) is None:
             raise IndexError(f"no step {step}; this run has {len(self.steps)}")
-        sent = [{"role": "system", "text": self.run["system"]}, *self.run.get("history", ())]
-        for index in range(1, step + 1):
-            sent += (self.find("request", index) or {}).get("messages", ())
-        return tuple(Message.from_dict(message) for message in sent)
+        node = self.node_at(step)
+        run = self.run if not node else self._run_of(node)
+        kept = [Message("system", run["system"]), *(Message.from_dict(message) for message in run.get("history", ()))]
+        for index in sorted(self._by_step):
+            if index <= step and self.node_at(index) == node:
+                kept += self.added_at(index)
+        reply = self.reply_at(step)
+        return tuple(as_sent(kept, reply.replaced if reply else None))
+
+    def _run_of(self, node: str) -> Event:
+        return next(event for event in self.events if event["event"] == "run" and event.get("node") == node)
 
     # -- branching -------------------------------------------------------------------------------------------
 
@@ -321,8 +378,12 @@ class Trace:
         changes = {"observation": observation, "reply": reply, "question": question}
         if sum(change is not None for change in changes.values()) > 1:
             raise ValueError("one change a fork: give an observation, a reply or a question")
-        if self.find("request", step) is None:
+        if step not in self._by_step:
             raise IndexError(f"no step {step}; this run has {len(self.steps)}")
+        if observation is None and self.find("request", step) is None:
+            raise ValueError(f"step {step} asks no model: change an observation")
+        if question is not None and self.node_at(step):
+            raise ValueError("the question of a workflow goes through all of its nodes: start a new run with the other")
         child = Trace([{**self.run, "id": uuid.uuid4().hex[:12], "started_at": now()}])
         if observation is not None:
             change = child._change_observation(self, step, call, observation)
@@ -339,16 +400,15 @@ class Trace:
         results = list(parent.find_all("result", step))
         if not 0 <= call < len(results):
             raise IndexError(f"step {step} has {len(results)} observations; there is no number {call}")
-        for event in parent.events[1:]:
-            if event is results[call]:
-                self._keep({**event, "content": observation, "is_error": False, "traceback": None, "changed": True})
-            elif event.get("step", step + 1) <= step:
-                self._keep(event)
+        said = {"content": observation, "is_error": False, "traceback": None, "changed": True}
+        for event in parent._until(step):
+            self._keep({**event, **said} if event is results[call] else event)
         return {"call": call, "observation": observation}
 
     def _change_reply(self, parent: Trace, step: int, reply: Reply) -> dict[str, Any]:
         self._keep_until(parent, step)
-        self._keep({"event": "reply", "step": step, **reply_fields(reply), "seconds": 0.0, "changed": True})
+        node = {"node": parent.node_at(step)} if parent.node_at(step) else {}
+        self._keep({"event": "reply", "step": step, **node, **reply_fields(reply), "seconds": 0.0, "changed": True})
         return {"reply": reply.text, "tool_calls": [set_fields(call) for call in reply.tool_calls]}
 
     def _ask_again(self, parent: Trace, step: int, question: str | None) -> dict[str, Any]:
@@ -367,10 +427,17 @@ class Trace:
 
     def _keep_until(self, parent: Trace, step: int) -> None:
         """Take over what was recorded before a step, and the step's request."""
-        for event in parent.events[1:]:
-            index = event.get("step", step + 1)
-            if index < step or (index == step and event["event"] == "request"):
+        for event in parent._until(step):
+            if event.get("step") != step or event["event"] == "request":
                 self._keep(event)
+
+    def _until(self, step: int) -> Iterator[Event]:
+        """The events behind `run` up to the end of a step; the ends of nodes only if they came before it."""
+        begun = False
+        for event in self.events[1:]:
+            begun = begun or event.get("step") == step
+            if event.get("step", step + 1 if begun else 0) <= step:
+                yield event
 
     # -- other forms -----------------------------------------------------------------------------------------
 
@@ -425,7 +492,15 @@ def _essence(event: Event) -> list[Any]:
     """The kind of an event and what it says; calls without their ids."""
     said = [event.get(name) or None for name in ESSENCE.get(event["event"], ())]
     calls = [[(call["name"], call.get("arguments")) for call in calls] for calls in said if isinstance(calls, list)]
-    return [event["event"], [value for value in said if not isinstance(value, list)], calls]
+    return [event["event"], event.get("node"), [value for value in said if not isinstance(value, list)], calls]
+
+
+def as_sent(messages: Sequence[Message], replaced: Mapping[str, Any] | None) -> list[Message]:
+    """A conversation as a model got it, where part of it was replaced (`Reply.replaced`)."""
+    if replaced is None:
+        return list(messages)
+    instead = (Message.from_dict(message) for message in replaced["messages"])
+    return [*messages[: replaced["from"]], *instead, *messages[replaced["to"] :]]
 
 
 def _function(module: str, name: str) -> Callable[..., Any]:
@@ -434,35 +509,42 @@ def _function(module: str, name: str) -> Callable[..., Any]:
     return function
 
 
-RARE_FIELDS = ("cost_usd", "attempts", "waited_s", "replaced")  # of a reply: written where they are not the default
+# Of a reply and of a result: written only where they say something.
+RARE = dict.fromkeys(("usage", "native", "cost_usd", "replaced", "traceback")) | {
+    "thought": "",
+    "attempts": 1,
+    "waited_s": 0.0,
+}
 
 
 def reply_fields(reply: Reply) -> dict[str, Any]:
     """A reply as a `reply` event holds it."""
-    return {
-        "text": reply.text,
-        "thought": reply.thought,
-        "tool_calls": [set_fields(call) for call in reply.tool_calls],
-        "stop_reason": reply.stop_reason,
-        "usage": set_fields(reply.usage) if reply.usage else None,
-        "native": reply.native,
-        **{name: vars(reply)[name] for name in RARE_FIELDS if vars(reply)[name] != getattr(Reply, name)},
-    }
+    calls = [set_fields(call) for call in reply.tool_calls]
+    usage = set_fields(reply.usage) if reply.usage else None
+    return _without_rare({**vars(reply), "tool_calls": calls, "usage": usage})
 
 
 def result_fields(call: ToolCall, result: ToolResult) -> dict[str, Any]:
     """A result as a `result` event holds it: with the arguments that were really run."""
-    return {**vars(result), "arguments": call.arguments if result.arguments is None else result.arguments}
+    ran = call.arguments if result.arguments is None else result.arguments
+    return _without_rare({**vars(result), "arguments": ran})
 
 
-def _event(path: Path, number: int, line: bytes) -> Event:
+def _without_rare(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in RARE or value != RARE[name]}
+
+
+def _event(path: Path, number: int, line: bytes, repeats: Repeats) -> Event:
     try:
         event = json.loads(line)
     except ValueError as error:
         raise ConfigurationError(f"{path} is not a trace: line {number} is no JSON ({error})") from None
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
         raise ConfigurationError(f'{path} is not a trace: line {number} is no object with an "event"')
-    return event
+    try:
+        return repeats.expand(event)
+    except KeyError as error:
+        raise ConfigurationError(f"{path} is not a trace: line {number} repeats {error}, which was not said") from None
 
 
 to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode  # made once: json.dumps would make it every time

@@ -19,7 +19,7 @@ from react_lab.replay.story import story, tell
 from react_lab.replay.widget import Player, Shown
 from react_lab.replay.words import WORDS
 from react_lab.tools.registry import ToolRegistry
-from react_lab.trace import Event, to_json
+from react_lab.trace import Event
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _told(call: ToolCall, decision: Decision, result: ToolResult | None) -> Tool
         return ToolResult(call.id, call.name, refused.strip(), is_error=True)
     if decision.arguments is None:
         return result
-    note = f"(The person changed the arguments to {to_json(decision.arguments)}.)"
+    note = f"(The person changed the arguments to {json.dumps(decision.arguments, ensure_ascii=False)}.)"
     return replace(result, content=f"{note}\n{result.content}", arguments=decision.arguments)
 
 

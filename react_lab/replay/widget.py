@@ -14,7 +14,7 @@ from IPython.display import display
 
 from react_lab.replay.page import PLAYER_CSS, PLAYER_JS, page_of
 from react_lab.replay.story import Story, as_text
-from react_lab.trace import Trace, to_json
+from react_lab.trace import Trace
 
 # In a reopened notebook: the output of JupyterLab that says "Error displaying widget: model not found".
 LOST_PLAYER = ".jp-OutputArea-child:has(> .jp-OutputArea-output:not([data-mime-type])):not(:has(.react-lab-player))"
@@ -55,8 +55,7 @@ class Player(anywidget.AnyWidget):
         if message.get("save") == "page":
             self.send({"file": {"name": "run.html", "text": page_of(self.told)}})
         elif message.get("save") == "trace" and self.trace is not None:
-            lines = "".join(to_json(event) + "\n" for event in self.trace.events)
-            self.send({"file": {"name": "run.jsonl", "text": lines}})
+            self.send({"file": {"name": "run.jsonl", "text": self.trace.to_jsonl()}})
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = super()._repr_mimebundle_(**options) or ({}, {})

@@ -23,6 +23,7 @@ from react_lab import Trace
 from react_lab.interchange.recording import Turn, record
 from react_lab.messages import Message, Reply, ToolCall, ToolResult
 from react_lab.replay.page import to_page
+from react_lab.trace import to_json
 from tests.browser.conftest import find_chromium
 from tests.browser.lab import Lab
 from tests.browser.runs import save_notebook
@@ -114,9 +115,8 @@ def percentile(values: list[float], share: float) -> float:
 
 def measure_page(browser: Browser, folder: Path) -> None:
     trace = long_trace(1000, 2000)
-    written = len("".join(json.dumps(event, ensure_ascii=False) + "\n" for event in trace.events).encode())
-    texts = [[message.text, *(result.content for result in message.tool_results)] for message in prompt_of(trace)]
-    unique = sum(len(text.encode()) for message in texts for text in message)
+    written = len(trace.to_jsonl().encode())
+    unique = sum(len(to_json(message.to_dict()).encode()) for message in prompt_of(trace))
     file = folder / "run.html"
     file.write_text(to_page(trace, "en"), encoding="utf-8")
     size = file.stat().st_size
