@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from react_lab.tools.registry import ToolRegistry as ToolRegistry
     from react_lab.trace import Step as Step
     from react_lab.trace import Trace as Trace
+    from react_lab.workflow.plan_execute import PlanAndExecuteAgent as PlanAndExecuteAgent
+    from react_lab.workflow.research import ResearchWorkflow as ResearchWorkflow
 
 # The public names, and where each is defined. They load on first use, so that importing costs nothing.
 _PUBLIC = {
@@ -50,6 +52,8 @@ _PUBLIC = {
     "ToolUseAgent": "tool_use",
     "Trace": "trace",
     "Step": "trace",
+    "ResearchWorkflow": "workflow.research",
+    "PlanAndExecuteAgent": "workflow.plan_execute",
     "replay": "replay.player",
     "compare": "replay.player",
     "watch": "replay.player",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from react_lab import guard
-from react_lab.language import Language, language_of
+from react_lab.language import Language
 from react_lab.messages import Message, Reply, ToolCall, ToolResult, set_fields
 from react_lab.models.base import Model
 from react_lab.runner import Runner
@@ -83,7 +83,7 @@ class Agent(Runner):
         history = tuple(Message.from_dict(message) for message in trace.run.get("history", ()))
         messages = [Message("system", trace.run["system"]), *history]
         added = [Message("user", trace.question)]
-        language = language_of(trace.question)
+        language = trace.language
         unreadable = 0
         for step in range(1, self.max_steps + 1):
             messages += added

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from react_lab.trace import Event, Trace, now
+from react_lab.trace import Event, Step, Trace, now
 
 
 class NodeTrace(Trace):
@@ -37,6 +38,10 @@ class NodeTrace(Trace):
     def node(self, name: str, **fields: Any) -> Trace:
         return self.whole.node(f"{self.name}/{name}", **fields)
 
+    def in_whole(self, step: Step) -> Step:
+        """A step of this node as one of the whole."""
+        return replace(step, index=self._number(step.index))
+
     def _number(self, step: int) -> int:
         """The number that a step of this node has, or is to have, in the whole."""
         return self._numbers[step - 1] if step <= len(self._numbers) else self.whole.next_number
@@ -50,7 +55,8 @@ class NodeTrace(Trace):
         return {**event, "step": self._numbers.index(event["step"]) + 1}
 
 
-def open_node(whole: Trace, name: str, fields: dict[str, Any]) -> Trace:
+def open_node(whole: Trace, name: str, fields: Mapping[str, Any]) -> NodeTrace:
+    """The recorded run of that node, or a new one with `fields` in its `run` event."""
     part = NodeTrace(whole, name)
     if not part.events:
         part.append("run", id=f"{whole.id}/{name}", **fields, started_at=now())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from react_lab.errors import ModelError
 from react_lab.messages import Message
 from react_lab.models.base import Model
+from react_lab.nodes import NodeTrace, open_node
 from react_lab.tools.registry import ToolRegistry
 from react_lab.trace import Listener, Step, Trace
 
@@ -46,9 +47,18 @@ class Runner(ABC):
             pass
         return trace
 
-    def run_within(self, whole: Trace, node: str, question: str) -> Trace:
-        """Answer a question as a node of a workflow, whose trace records it."""
-        return self.resume(whole.node(node, **self._head(question)))
+    def run_within(self, whole: Trace, node: str, question: str, **fields: Any) -> NodeTrace:
+        """Answer a question as a node of a workflow, whose trace records it; `fields` go into the node's `run`."""
+        part = open_node(whole, node, {**self._head(question), **fields})
+        self.resume(part)
+        return part
+
+    def steps_within(self, whole: Trace, node: str, question: str, **fields: Any) -> Generator[Step, None, NodeTrace]:
+        """`run_within`, step by step as they happen, numbered as in the whole; the value is the node's trace."""
+        part = open_node(whole, node, {**self._head(question), **fields})
+        for step in self.steps(part):
+            yield part.in_whole(step)
+        return part
 
     def start(
         self,

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, Self
 
 from react_lab.errors import ConfigurationError
+from react_lab.language import Language, language_of
 from react_lab.messages import Message, Reply, ToolCall, ToolResult, Usage, known_fields, set_fields
 from react_lab.repeats import Repeats
 
@@ -214,6 +215,12 @@ class Trace:
     @property
     def question(self) -> str:
         return str(self.run["question"])
+
+    @property
+    def language(self) -> Language:
+        """What the run speaks: the language of the question, unless it was settled otherwise."""
+        language: Language = self.run.get("language") or language_of(self.question)
+        return language
 
     @property
     def model(self) -> str:

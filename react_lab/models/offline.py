@@ -16,8 +16,9 @@ import re
 from collections.abc import Callable, Sequence
 from functools import reduce
 
-from react_lab.language import Language
+from react_lab.language import Language, language_of
 from react_lab.messages import Message, Reply, ToolCall, Usage
+from react_lab.models.offline_desk import fill_in, material_of, without_material, write_from
 from react_lab.models.offline_kit import Card, Kit, Wish
 from react_lab.models.offline_plans import SAYINGS, Observation, Plan, answer_question
 from react_lab.models.offline_reading import in_context, read_question
@@ -39,19 +40,43 @@ class OfflineModel:
         stop: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        protocol = Native(messages, tools) if tools else Text(messages)
-        kit = Kit(protocol.tools)
-        question = read_question(protocol.question)
-        if tool_choice is not None and not protocol.observed:
-            chosen = [Wish(tool_choice, kit.arguments(tool_choice, question))]
-            reply = protocol.act(SAYINGS[question.language]["forced"], chosen)
-        else:
-            reply = _next_turn(answer_question(question, kit), protocol, question.language)
+        reply = _at_the_desk(messages, tools, tool_choice) or _with_tools(messages, tools, tool_choice)
         if on_text:
             on_text(reply.text)
         return Reply(
             reply.text, tool_calls=reply.tool_calls, stop_reason=reply.stop_reason, usage=_usage(messages, reply)
         )
+
+
+def _at_the_desk(messages: Sequence[Message], tools: Sequence[Tool], tool_choice: str | None) -> Reply | None:
+    """Work that takes no tools: a form to fill in, or an answer to write from notes; None for other work."""
+    asked = next((message.text for message in messages if message.role == "user"), "")
+    form = next((item for item in tools if item.name == tool_choice), None)
+    if form and (material_of(asked) or _asks_for_lists(form)):
+        call = ToolCall(f"offline_{len(messages)}_1", form.name, fill_in(form.parameters, asked))
+        thought = SAYINGS[language_of(asked)]["forced"]
+        return Reply(thought, tool_calls=(call,), stop_reason="tool_calls")
+    if not tools and not ACTS.search(messages[0].text):
+        return Reply(write_from(asked))
+    return None
+
+
+ACTS = re.compile(r"(?m)^(?:Action|行动)[:：]")  # a prompt of text ReAct
+
+
+def _asks_for_lists(form: Tool) -> bool:
+    fields = form.parameters.get("properties", {}).values()
+    return all(field.get("type") == "array" for field in fields)
+
+
+def _with_tools(messages: Sequence[Message], tools: Sequence[Tool], tool_choice: str | None) -> Reply:
+    protocol = Native(messages, tools) if tools else Text(messages)
+    kit = Kit(protocol.tools)
+    question = read_question(protocol.question)
+    if tool_choice is not None and not protocol.observed:
+        chosen = [Wish(tool_choice, kit.arguments(tool_choice, question))]
+        return protocol.act(SAYINGS[question.language]["forced"], chosen)
+    return _next_turn(answer_question(question, kit), protocol, question.language)
 
 
 def _next_turn(plan: Plan, protocol: Native | Text, language: Language) -> Reply:
@@ -85,7 +110,7 @@ class Native:
         roles = [None, *(message.role for message in messages)]
         asked = [i for i, before in enumerate(roles[:-1]) if roles[i + 1] == "user" and before != "tool"]
         start = asked[-1]
-        self.question = reduce(in_context, (messages[i].text for i in asked))
+        self.question = reduce(in_context, (without_material(messages[i].text) for i in asked))
         self.tools = [_card(item) for item in tools]
         calls = {call.id: call for message in messages[start:] for call in message.tool_calls}
         self.observed = {
@@ -127,7 +152,7 @@ class Text:
     def __init__(self, messages: Sequence[Message]) -> None:
         system = messages[0].text if messages and messages[0].role == "system" else ""
         asked = [i for i, message in enumerate(messages) if message.role == "user" and not self._is_note(messages, i)]
-        self.question = reduce(in_context, (messages[i].text for i in asked))
+        self.question = reduce(in_context, (without_material(messages[i].text) for i in asked))
         self.tools = [self._card(match) for match in self.TOOL.finditer(system)]
         self.chinese = "行动：" in system
         self.brackets = bool(re.search(r"(?m)^(?:Action: |行动：)\w+\[", system))

@@ -1,0 +1,1 @@
+"""Workflows: a path through several model calls that is fixed in code."""
