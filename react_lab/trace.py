@@ -338,18 +338,26 @@ class Trace:
         """The messages of a step's request, exactly as sent.
 
         Raises:
-            IndexError: there is no such step.
+            IndexError: there is no such step, or it asks no model.
+        """
+        reply = self.reply_at(step)
+        return tuple(as_sent(self.conversation_at(step), reply.replaced if reply else None))
+
+    def conversation_at(self, step: int) -> tuple[Message, ...]:
+        """The messages of a step's request as the loop keeps them, before a model made them shorter.
+
+        Raises:
+            IndexError: there is no such step, or it asks no model.
         """
         if self.find("request", step) is None:
-            raise IndexError(f"no step {step}; this run has {len(self.steps)}")
+            raise IndexError(f"no step {step}; this run has {len(self.steps)}, and not all of them ask a model")
         node = self.node_at(step)
-        run = self.run if not node else self._run_of(node)
+        run = self._run_of(node) if node else self.run
         kept = [Message("system", run["system"]), *(Message.from_dict(message) for message in run.get("history", ()))]
         for index in sorted(self._by_step):
             if index <= step and self.node_at(index) == node:
                 kept += self.added_at(index)
-        reply = self.reply_at(step)
-        return tuple(as_sent(kept, reply.replaced if reply else None))
+        return tuple(kept)
 
     def _run_of(self, node: str) -> Event:
         return next(event for event in self.events if event["event"] == "run" and event.get("node") == node)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from react_lab import (
+    Message,
     ModelError,
     Reply,
     ScriptedModel,
@@ -24,6 +25,7 @@ from react_lab.replay.page import to_page
 from react_lab.replay.player import replay
 from react_lab.replay.story import as_text, readable, sent, story, tell
 from react_lab.replay.words import WORDS
+from tests.browser.runs import desk
 
 
 @tool
@@ -263,3 +265,52 @@ def test_both_languages_have_the_same_words_with_the_same_gaps() -> None:
 
     assert WORDS["en"].keys() == WORDS["zh"].keys()
     assert all(gaps(WORDS["en"][key]) == gaps(WORDS["zh"][key]) for key in WORDS["en"])
+
+
+def labelled(trace: Trace, number: int) -> list[tuple[str, str]]:
+    """The messages of a step's prompt as the trace has them, told."""
+    words = WORDS["en"]
+    return [(words[f"role.{message.role}"], message.text) for message in trace.prompt_at(trace.steps[number - 1].index)]
+
+
+def test_the_prompt_of_a_workflows_step_is_that_of_its_node() -> None:
+    trace = desk()
+    told = tell(story(trace), "en")
+    for number, step in enumerate(told["steps"], start=1):
+        shown = [(message["label"], message["text"]) for message in sent(told, number)]
+        assert shown == (labelled(trace, number) if step["prompt"] else [])
+        assert step["prompt"] == len(shown)
+
+
+def test_a_step_says_its_node_and_the_last_one_what_it_changed() -> None:
+    planner, researcher = tell(story(desk()), "en")["steps"][:2]
+    assert (planner["node"], researcher["node"]) == ("planner", "researcher")
+    assert planner["line"].startswith("planner · ")
+    assert ["state", "queries, turn_count, notes"] in planner["events"]
+    assert [kind for kind, _ in researcher["events"]] == ["reader", "result", "result", "state"]
+
+
+def test_what_was_sent_instead_of_old_messages_is_shown_in_their_place() -> None:
+    summary = Message("user", "Summary: nothing so far.").to_dict()
+    trace = run(call("A"), call("B"), Reply("77 m", replaced={"from": 2, "to": 4, "messages": [summary]}))
+    told = tell(story(trace), "en")
+    assert [message["text"] for message in sent(told, 3)][2] == "Summary: nothing so far."
+    assert [message["text"] for message in sent(told, 2)][2] == 'I look up A.\nheight {"of": "A"}'
+    last = told["steps"][2]
+    assert (last["prompt"], last["replaced"]["notes"]) == (5, "2 messages were sent as 1")
+    assert len(trace.prompt_at(3)) == 5
+    whole = story(run(call("A"), call("B"), "77 m"))["steps"][2]["context"]
+    shortened = story(trace)["steps"][2]["context"]
+    assert sum(shortened.values()) < sum(whole.values())
+
+
+def test_attempts_and_waits_of_a_reply_are_told() -> None:
+    step = tell(story(run(Reply("77 m", attempts=3, waited_s=2.5))), "en")["steps"][0]
+    assert "3 attempts · waited 2.5 s" in dict(step["events"])["reply"]
+
+
+def test_dollars_are_added_up_where_they_are_known() -> None:
+    told = story(run(Reply("I look.", tool_calls=call("A").tool_calls, cost_usd=0.25), Reply("77 m", cost_usd=0.5)))
+    assert told["cost"] == 0.75
+    assert "$0.7500" in tell(told, "en")["lines"][0]
+    assert story(run("77 m"))["cost"] is None

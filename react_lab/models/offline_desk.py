@@ -51,7 +51,7 @@ def _field(name: str, schema: Mapping[str, Any], question: Question, material: s
             return [{"text": sentence.text, "sources": [number]} for number, sentence in _findings(question, material)]
         case {"type": "array"} if name == "missing":
             found = " ".join(sentence.text for _, sentence in _findings(question, material))
-            return [part for part in question.entities if not set(words_of(part)) & set(words_of(found))]
+            return [name for name in question.entities if set(words_of(name)) - set(words_of(found))]
         case {"type": "array"}:
             return LISTED.findall(material) if material else _parts(question)
         case {"type": "boolean"}:

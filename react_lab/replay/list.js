@@ -42,6 +42,7 @@ function stepList(rows, { words, language, current, go }) {
       attributes,
       make("span", { class: "number" }, String(index + 1)),
       make("span", { class: "sign" }, marked ? words[marked] : step.failed ? words.error : ""),
+      make("span", { class: "node" }, step.node),
       make("span", { class: "summary", lang: tag(language) }, step.summary),
       make("span", { class: "tools" }, step.tools.join(", ")),
     );

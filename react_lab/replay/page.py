@@ -49,12 +49,19 @@ async function unpack(text) {
 """
 
 
-def to_page(trace: Trace, lang: str | None = None) -> str:
-    """The player and the run in one HTML document, to save, send or open without a network."""
-    return page_of(tell(story(trace), interface_language(lang)))
+def to_page(trace: Trace, lang: str | None = None, *, head: str = "", above: str = "") -> str:
+    """The player and the run in one HTML document, to save, send or open without a network.
+
+    Args:
+        trace: The run.
+        lang: Of the player's own words; that of the person by default.
+        head: HTML for the end of the head.
+        above: HTML to stand above the player.
+    """
+    return page_of(tell(story(trace), interface_language(lang)), head=head, above=above)
 
 
-def page_of(told: Story) -> str:
+def page_of(told: Story, *, head: str = "", above: str = "") -> str:
     """The player and what it shows in one HTML document."""
     return f"""\
 <!doctype html>
@@ -69,9 +76,9 @@ def page_of(told: Story) -> str:
 body {{ margin: 1rem; }}
 main > section.react-lab-player {{ margin: auto; }}
 {PLAYER_CSS}</style>
-</head>
+{head}</head>
 <body>
-<main></main>
+{above}<main></main>
 {data_block(told)}
 <script type="module">
 {PLAYER_JS}

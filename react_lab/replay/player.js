@@ -66,8 +66,9 @@ function open(model, parent) {
   query.addEventListener("input", search);
   const found = make("span", { class: "found", "aria-live": "polite" });
   const tools = make("select");
+  const nodes = make("select"); // of a workflow
   const only = make("button", { type: "button", class: "only", "aria-pressed": "false" });
-  tools.addEventListener("change", filter);
+  for (const select of [tools, nodes]) select.addEventListener("change", filter);
   only.addEventListener("click", () => {
     only.setAttribute("aria-pressed", only.getAttribute("aria-pressed") !== "true");
     filter();
@@ -77,7 +78,7 @@ function open(model, parent) {
   const controls = make("div", { class: "controls", role: "toolbar" });
   controls.append(first, back, buttons.play, forward, last, slider, speed, position);
   const finding = make("div", { class: "finding", role: "search" });
-  finding.append(query, found, buttons.previous, buttons.next, tools, only);
+  finding.append(query, found, buttons.previous, buttons.next, nodes, tools, only);
   const overview = make("section", { class: "overview" });
   const body = make("div", { class: "body" });
   body.addEventListener("toggle", mark, true);
@@ -120,8 +121,9 @@ function open(model, parent) {
       current = Math.max(rows.length - 1, 0);
     }
     label();
-    const names = rows.flatMap(({ sides }) => sides.flatMap((step) => step?.tools ?? []));
-    options(tools, [...new Set(names)], grown ? tools.value : "");
+    const all = rows.flatMap(({ sides }) => sides.filter(Boolean));
+    options(tools, words.all_tools, all.flatMap((step) => step.tools), grown);
+    options(nodes, words.all_nodes, all.map((step) => step.node).filter(Boolean), grown);
     for (const part of [controls, body, foot]) part.hidden = rows.length === 0;
     for (const part of [finding, overview]) part.hidden = rows.length < 2;
     if (rows.length === 0) return;
@@ -139,17 +141,19 @@ function open(model, parent) {
     body.lang = tag(story.language);
     for (const [name, element] of Object.entries(buttons)) paint(element, name === "play" && playing ? "pause" : name);
     const names = [[controls, "controls"], [finding, "finding"], [overview, "overview"], [slider, "jump"]];
-    for (const [element, name] of [...names, [speed, "speed"], [query, "search"], [tools, "tool"]]) {
+    for (const [element, name] of [...names, [speed, "speed"], [query, "search"], [tools, "tool"], [nodes, "node"]]) {
       element.setAttribute("aria-label", words[name]);
     }
     query.placeholder = words.search_hint;
     only.textContent = story.rows ? words.differences : words.errors;
   }
 
-  function options(select, names, chosen) {
-    const all = make("option", { value: "" }, words.all_tools);
-    select.replaceChildren(all, ...names.map((name) => make("option", { value: name }, name)));
-    select.value = names.includes(chosen) ? chosen : "";
+  /** Fill a filter; one that leaves no choice is not shown. */
+  function options(select, all, found, keep) {
+    const names = [...new Set(found)];
+    const chosen = keep && names.includes(select.value) ? select.value : "";
+    select.replaceChildren(...["", ...names].map((name) => make("option", { value: name }, name || all)));
+    select.value = chosen;
     select.hidden = names.length < 2;
   }
 
@@ -233,11 +237,11 @@ function open(model, parent) {
 
   // -- finding -------------------------------------------------------------------------------------------
 
-  /** Show the rows of one tool, with errors, or with differences; who was elsewhere is brought to the next of them. */
+  /** Show the rows of a tool or node, with errors, or with differences; who was elsewhere goes to the next of them. */
   function filter() {
     const pressed = only.getAttribute("aria-pressed") === "true";
     const passes = (step, row) =>
-      step && (!tools.value || step.tools.includes(tools.value)) &&
+      step && (!tools.value || step.tools.includes(tools.value)) && (!nodes.value || step.node === nodes.value) &&
       (!pressed || (story.rows ? row.mark !== "equal" : step.failed));
     shown = [...rows.keys()].filter((index) => rows[index].sides.some((step) => passes(step, rows[index])));
     slider.max = Math.max(shown.length, 1);
@@ -378,8 +382,7 @@ function open(model, parent) {
 
     const hadFocus = body.contains(document.activeElement);
     const views = row.sides.map((step, side) => {
-      const before = () => rows.slice(0, current).flatMap((row) => row.sides[side]?.messages ?? []);
-      return step ? stepView(step, { words, language, before, kept }) : [];
+      return step ? stepView(step, { words, language, sent: () => sent(step, side), kept }) : [];
     });
     if (story.rows) {
       const sides = story.sides.map(({ name }, i) => make("div", { class: "side" }, make("h3", {}, name), ...views[i]));
@@ -391,6 +394,14 @@ function open(model, parent) {
     if (hadFocus) root.focus({ preventScroll: true }); // else the next key would go to the notebook
     model.set("step", current + 1);
     tally();
+  }
+
+  /** The messages of a step's prompt: those of its node, with what was sent instead of some; as in story.py. */
+  function sent({ node, replaced }, side) {
+    const steps = rows.slice(0, current + 1).map((row) => row.sides[side]);
+    const messages = steps.flatMap((step) => (step?.node === node ? step.messages : []));
+    if (replaced) messages.splice(replaced.from, replaced.count, ...replaced.messages);
+    return messages;
   }
 
   /** A fold that stays open from step to step once the person has opened it. */

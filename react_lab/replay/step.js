@@ -1,13 +1,14 @@
 // A step as it is read: what it took, its parts, and what is folded.
 
 /**
- * The elements of a step. `before()` gives the messages that were sent before it; `kept(kind, summary, content)` makes
- * a fold that stays open from step to step.
+ * The elements of a step. `sent()` gives the messages of its prompt, the new ones last; `kept(kind, summary, content)`
+ * makes a fold that stays open from step to step.
  */
-function stepView(step, { words, language, before, kept }) {
+function stepView(step, { words, language, sent, kept }) {
   const costs = make("p", { class: "costs", lang: tag(language) }, step.line);
   const folded = (title, facts) => summary(title, facts, language);
-  return [costs, ...step.parts.map(panel), promptAsSent(), rawReply(), events()];
+  const model = step.prompt ? [promptAsSent(), rawReply()] : []; // a node of a workflow may only run tools
+  return [costs, ...step.parts.map(panel), ...model, events()];
 
   function panel(part) {
     if (part.kind === "traceback") {
@@ -26,11 +27,11 @@ function stepView(step, { words, language, before, kept }) {
 
   function promptAsSent() {
     const earlier = step.prompt - step.new;
-    const facts = fill(words.prompt_size, { count: step.prompt, new: step.new });
-    return kept("prompt", folded(words.prompt, facts), () => {
+    const facts = [fill(words.prompt_size, { count: step.prompt, new: step.new }), step.replaced?.notes];
+    return kept("prompt", folded(words.prompt, facts.filter(Boolean).join(" · ")), () => {
       const added = step.messages.map((message) => entry(message, true));
-      if (earlier === 0) return added;
-      const old = () => before().map((message) => entry(message, false));
+      if (earlier <= 0) return added;
+      const old = () => sent().slice(0, earlier).map((message) => entry(message, false));
       return [kept("earlier", folded(fill(words.earlier, { count: earlier })), old), ...added];
     });
   }

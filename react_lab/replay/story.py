@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from react_lab.language import Language, language_of
 from react_lab.messages import Message, ToolCall, Usage
 from react_lab.replay.words import WORDS
-from react_lab.trace import Event, Step, Trace
+from react_lab.trace import Event, Trace
 
 Story = dict[str, Any]
 
@@ -42,7 +43,7 @@ def story(trace: Trace, *, running: bool = False) -> Story:
         "reason": trace.reason,
         "sources": list(trace.sources),
         "usage": _usage(trace.usage),
-        "cost": _cost(trace.events),
+        "cost": trace.cost_usd,
         "model_seconds": sum(step["model_seconds"] for step in steps),
         "tool_seconds": sum(step["tool_seconds"] for step in steps),
         "seconds": round(sum(step["seconds"] for step in steps), 6),
@@ -53,44 +54,79 @@ def story(trace: Trace, *, running: bool = False) -> Story:
 
 
 def _steps(trace: Trace) -> Iterator[Story]:
-    prompt, start, observed = 0, 0.0, False
-    context = dict.fromkeys(ROLES, 0)
+    start = 0.0
+    prompts: dict[str, Prompt] = {}  # of each node
+    changes = {event["node"]: event["changes"] for event in trace.events if event["event"] == "state"}
+    last = {step.node: step.index for step in trace.steps}
     for number, step in enumerate(trace.steps, start=1):
-        added = trace.prompt_at(step.index) if number == 1 else _added(trace, step)
-        messages = [_message(message) for message in added]
-        prompt += len(messages)
-        for message in messages:
-            # Text ReAct writes observations as the user: they are still what the tools said.
-            observes = observed and message["role"] == "user"
-            context["tool" if observes else message["role"]] += _size(message)
-        results = {event["call_id"]: event for event in trace.find_all("result", step.index)}
         reply = trace.find("reply", step.index) or {}
+        opens = step.node not in prompts and trace.find("request", step.index) is not None
+        added = trace.conversation_at(step.index) if opens else trace.added_at(step.index)
+        prompt = prompts.setdefault(step.node, Prompt())
+        results = {event["call_id"]: event for event in trace.find_all("result", step.index)}
         yield {
             "number": number,
+            "node": step.node,
+            "state": list(changes.get(step.node, ())) if last[step.node] == step.index else [],
             "thought": step.thought,
             "reply": step.text,
             "stop_reason": reply.get("stop_reason", ""),
+            "attempts": reply.get("attempts", 1),
+            "waited_s": reply.get("waited_s", 0.0),
             "changed": reply.get("changed", False),
             "calls": [{**_call(call), "result": _result(results.get(call.id))} for call in step.calls],
             "reminder": step.reminder,
             "answer": step.answer,
             "usage": _usage(step.usage),
-            "cost": _cost([reply]),
+            "cost": step.cost_usd,
             "start": round(start, 6),
             "model_seconds": step.model_seconds,
             "tool_seconds": round(step.seconds - step.model_seconds, 6),
             "seconds": round(step.seconds, 6),
-            "messages": messages,
-            "prompt": prompt,
-            "context": dict(context),
+            **prompt.grown(added, reply.get("replaced"), acted=bool(step.calls)),
         }
         start += step.seconds
-        observed = bool(step.calls)
 
 
-def _added(trace: Trace, step: Step) -> tuple[Message, ...]:
-    request = trace.find("request", step.index) or {}
-    return tuple(Message.from_dict(message) for message in request.get("messages", ()))
+class Prompt:
+    """What the model of a node reads: it grows from step to step."""
+
+    def __init__(self) -> None:
+        self.sizes: list[tuple[str, int]] = []  # role and characters of each message
+        self.context = Counter(dict.fromkeys(ROLES, 0))
+        self.observes = False  # whether the next message of a user tells what tools said, as in text ReAct
+
+    def grown(self, added: Sequence[Message], replaced: Mapping[str, Any] | None, *, acted: bool) -> Story:
+        """The messages that are new, what was sent instead of old ones, and the characters of each role."""
+        messages = [_message(message) for message in added]
+        sizes = [(self._role(message), _size(message)) for message in messages]
+        self.sizes += sizes
+        self._count(sizes)
+        self.observes = acted
+        grown = {"messages": messages, "prompt": len(self.sizes), "replaced": None, "context": dict(self.context)}
+        return grown if replaced is None else {**grown, **self._shortened(replaced)}
+
+    def _shortened(self, replaced: Mapping[str, Any]) -> Story:
+        first, last = replaced["from"], replaced["to"]
+        instead = [_message(Message.from_dict(message)) for message in replaced["messages"]]
+        context = Counter(self.context)
+        for role, size in self.sizes[first:last]:
+            context[role] -= size
+        for message in instead:
+            context[message["role"]] += _size(message)
+        count = len(self.sizes) - (last - first) + len(instead)
+        return {
+            "replaced": {"from": first, "to": last, "messages": instead},
+            "prompt": count,
+            "context": dict(context),
+        }
+
+    def _role(self, message: Story) -> str:
+        return "tool" if self.observes and message["role"] == "user" else str(message["role"])
+
+    def _count(self, sizes: Sequence[tuple[str, int]]) -> None:
+        for role, size in sizes:
+            self.context[role] += size
 
 
 def _call(call: ToolCall) -> Story:
@@ -117,6 +153,7 @@ def _result(event: Event | None) -> Story | None:
         "cached": event.get("cached", False),
         "changed": event.get("changed", False),
         "attempts": event.get("attempts", 1),
+        "waited_s": event.get("waited_s", 0.0),
         "seconds": event.get("seconds", 0.0),
     }
 
@@ -140,12 +177,6 @@ def _usage(usage: Usage | None) -> Story | None:
     if usage is None:
         return None
     return {"input": usage.input_tokens, "output": usage.output_tokens, "cached": usage.cached_tokens}
-
-
-def _cost(events: Iterable[Event]) -> float | None:
-    """Dollars, where replies say what they cost."""
-    costs = [event["cost_usd"] for event in events if event.get("cost_usd") is not None and event["event"] == "reply"]
-    return sum(costs) if costs else None
 
 
 # Controls of a terminal, halves of a character, and marks that turn the direction of writing (with them a text
@@ -198,7 +229,8 @@ def _told_step(facts: Story, step: Story, language: Language) -> Story:
     words = WORDS[language]
     results = [call["result"] for call in step["calls"] if call["result"]]
     return {
-        "line": joined(_costs(step, language)),
+        "node": step["node"],
+        "line": joined([step["node"], *_costs(step, language)]),
         "summary": _summary(step),
         "parts": list(_parts(facts, step, language)),
         "events": list(_events(step, language)),
@@ -208,6 +240,7 @@ def _told_step(facts: Story, step: Story, language: Language) -> Story:
         "messages": [_told_message(message, language) for message in step["messages"]],
         "prompt": step["prompt"],
         "new": len(step["messages"]),
+        "replaced": _told_replacement(step, language),
         "tools": list(dict.fromkeys(call["name"] for call in step["calls"])),
         "failed": step["reminder"] is not None or any(result["is_error"] for result in results),
         "start": step["start"],
@@ -216,6 +249,16 @@ def _told_step(facts: Story, step: Story, language: Language) -> Story:
         "context": [step["context"][role] for role in ROLES],
         "growth": words["growth_facts"].format(size=sum(step["context"].values())),
     }
+
+
+def _told_replacement(step: Story, language: Language) -> Story | None:
+    replaced = step["replaced"]
+    if replaced is None:
+        return None
+    count = replaced["to"] - replaced["from"]
+    messages = [_told_message(message, language) for message in replaced["messages"]]
+    notes = WORDS[language]["compacted"].format(count=count, instead=len(messages))
+    return {"from": replaced["from"], "count": count, "messages": messages, "notes": notes}
 
 
 def _lines(facts: Story, language: Language) -> list[str]:
@@ -258,8 +301,8 @@ def _parts(facts: Story, step: Story, language: Language) -> Iterator[Story]:
     if step["reminder"]:
         yield part("reminder", step["reminder"])
     if step["answer"] is not None:
-        yield part("answer", step["answer"])
-        if facts["sources"]:
+        yield part("answer", indented_json(step["answer"]))
+        if facts["sources"] and step["number"] == len(facts["steps"]):
             yield part("sources", "\n".join(facts["sources"]))
 
 
@@ -281,9 +324,11 @@ def _events(step: Story, language: Language) -> Iterator[list[str]]:
         return [words[f"event.{kind}"], joined(facts)]
 
     sizes = {"new": len(step["messages"]), "size": sum(map(_size, step["messages"]))}
-    yield event("request", words["messages_added"].format(**sizes))
-    model_costs = _costs({**step, "seconds": step["model_seconds"], "tool_seconds": 0}, language)
-    yield event("reply", words["reply_size"].format(count=len(step["reply"])), step["stop_reason"], *model_costs)
+    if step["prompt"]:
+        yield event("request", words["messages_added"].format(**sizes))
+        model_costs = _costs({**step, "seconds": step["model_seconds"], "tool_seconds": 0}, language)
+        size = words["reply_size"].format(count=len(step["reply"]))
+        yield event("reply", size, step["stop_reason"], *_attempts(step, language), *model_costs)
     found = [words[kind] for kind in ("thought", "answer", "reminder") if step[kind]]
     calls = [words["calls"].format(name=call["name"]) for call in step["calls"]]
     yield event("parse", *found, *(calls or [words["no_calls"]]))
@@ -292,6 +337,8 @@ def _events(step: Story, language: Language) -> Iterator[list[str]]:
             failed = words["error"] if result["is_error"] else ""
             size = words["reply_size"].format(count=len(result["content"]))
             yield event("result", call["name"], failed, size, _notes(result, language))
+    if step["state"]:
+        yield event("state", ", ".join(step["state"]))
 
 
 def _pieces(step: Story) -> Iterator[tuple[int, int, str]]:
@@ -329,11 +376,19 @@ def _summary(step: Story) -> str:
 def _notes(result: Story, language: Language) -> str:
     words = WORDS[language]
     notes = [words[note] for note in ("changed", "cached") if result[note]]
-    if result["attempts"] > 1:
-        notes.append(words["attempts"].format(**result))
+    notes += _attempts(result, language)
     if result["seconds"] >= 0.01:
         notes.append(words["seconds"].format(**result))
     return joined(notes)
+
+
+def _attempts(item: Story, language: Language) -> list[str]:
+    """How often something was tried, and how long was waited in between; nothing where once was enough."""
+    words = WORDS[language]
+    if item["attempts"] < 2:
+        return []
+    waited = [words["waited"].format(**item)] if item["waited_s"] else []
+    return [words["attempts"].format(**item), *waited]
 
 
 def _costs(item: Story, language: Language) -> list[str]:
@@ -406,8 +461,12 @@ def indented(text: str) -> list[str]:
 
 
 def sent(told: Story, number: int) -> list[Story]:
-    """The messages of a step's prompt."""
-    return [message for step in told["steps"][:number] for message in step["messages"]]
+    """The messages of a step's prompt: those of its node, with what was sent instead of some; as in player.js."""
+    step = told["steps"][number - 1]
+    messages = [message for one in told["steps"][:number] if one["node"] == step["node"] for message in one["messages"]]
+    if replaced := step["replaced"]:
+        messages[replaced["from"] : replaced["from"] + replaced["count"]] = replaced["messages"]
+    return messages
 
 
 def found_in(steps: Sequence[Story], text: str) -> list[int]:

@@ -5,7 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from react_lab import Reply, ScriptedModel, ToolCall, ToolRegistry, ToolUseAgent, Trace, Usage, tool
+from react_lab import (
+    OfflineModel,
+    Reply,
+    ResearchWorkflow,
+    ScriptedModel,
+    ToolCall,
+    ToolRegistry,
+    ToolUseAgent,
+    Trace,
+    Usage,
+    tool,
+)
+from react_lab.tools.standard import standard_tools
 
 
 @tool
@@ -95,4 +107,11 @@ def replaying(trace: Trace, path: Path, lang: str) -> str:
         "from react_lab.replay.player import replay\n"
         "from react_lab.trace import Trace\n"
         f"replay(Trace.load({str(path)!r}), lang={lang!r})"
+    )
+
+
+def desk() -> Trace:
+    """A research workflow of four nodes, over two rounds, done by the stand-in."""
+    return ResearchWorkflow(OfflineModel(), standard_tools()).run(
+        "Which is higher, Mount Everest or Mount Qomorangula?"
     )

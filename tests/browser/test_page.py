@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from react_lab import Reply, ScriptedModel, TextReActAgent, ToolCall, Trace
 from react_lab.replay.page import to_page
-from tests.browser.runs import REGISTRY, calling, lighthouse, lighthouse_in_chinese, long_run, run
+from tests.browser.runs import REGISTRY, calling, desk, lighthouse, lighthouse_in_chinese, long_run, run
 from tests.payloads import PAYLOADS
 
 pytestmark = pytest.mark.browser
@@ -319,6 +319,19 @@ def test_a_filter_leaves_only_the_steps_of_a_tool_or_with_errors(show: Show) -> 
     expect_step(page, 1)
 
 
+def test_a_workflow_can_be_stepped_node_by_node(show: Show) -> None:
+    page = show(desk())
+    expect(player(page).locator(".costs")).to_contain_text("planner")
+    page.get_by_label("Node").select_option("researcher-2")
+    expect(player(page).locator(".costs")).to_contain_text("researcher-2")
+    expect(player(page).get_by_role("status")).to_contain_text("1 of 1 shown")
+    expect(page.locator("details.prompt")).to_have_count(0)  # it asks no model
+    page.get_by_label("Node").select_option("planner-2")
+    page.locator("details.prompt > summary").click()
+    expect(page.locator("details.prompt .message")).to_have_count(2)
+    expect(page.locator("details.prompt")).to_contain_text("Still missing")
+
+
 def test_the_list_of_steps_jumps_and_follows(show: Show) -> None:
     page = show(long_run(60))
     page.locator("details.steps > summary").click()
@@ -510,3 +523,8 @@ def test_pictures_for_a_person_to_look_at(show: Show, page: Page, screenshot: Ca
     screenshot(page, "page-step")
     page.set_viewport_size({"width": 380, "height": 800})
     screenshot(page, "page-narrow")
+    page.set_viewport_size({"width": 1000, "height": 800})
+    show(desk())
+    page.get_by_role("combobox", name="Node").select_option("synthesizer")
+    page.locator("details.steps > summary").click()
+    screenshot(page, "page-workflow")
