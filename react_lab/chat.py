@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from react_lab.agent import Agent
 from react_lab.console import LiveView, complain
 from react_lab.errors import ConfigurationError, ModelError
 from react_lab.language import Language
 from react_lab.messages import Message
 from react_lab.replay.terminal import print_trace
+from react_lab.runner import Runner
 from react_lab.trace import Trace
 
 WORDS: dict[Language, dict[str, str]] = {
@@ -37,22 +37,22 @@ class Chat:
     """Answers line after line; each question is a run of its own, with the questions and answers before it.
 
     Args:
-        make_agent: An agent for the name of a model; None stands for the usual one.
+        make_runner: A runner for the name of a model; None stands for the usual one.
         run: Carries out a run before the person's eyes, and gives back its trace.
     """
 
     def __init__(
         self,
         model: str | None,
-        make_agent: Callable[[str | None], Agent],
-        run: Callable[[Agent, str, list[Message], LiveView], Trace],
+        make_runner: Callable[[str | None], Runner],
+        run: Callable[[Runner, str, list[Message], LiveView], Trace],
         language: Language,
     ) -> None:
-        self.make_agent = make_agent
+        self.make_runner = make_runner
         self.run = run
         self.language = language
         self.words = WORDS[language]
-        self.agent = make_agent(model)
+        self.runner = make_runner(model)
         self.history: list[Message] = []
         self.last: Trace | None = None
 
@@ -67,8 +67,8 @@ class Chat:
             complain(str(error))
 
     def ask(self, question: str) -> None:
-        view = LiveView(self.language, self.agent.model.name)
-        self.last = self.run(self.agent, question, self.history, view)
+        view = LiveView(self.language, self.runner.model.name)
+        self.last = self.run(self.runner, question, self.history, view)
         view.finish(self.last)
         if self.last.answer is not None:
             self.history += [Message("user", question), Message("assistant", self.last.answer)]
@@ -88,9 +88,9 @@ class Chat:
             case "/trace":
                 complain(self.words["no trace"])
             case "/tools":
-                print(self.agent.registry.describe())
+                print(self.runner.registry.describe())
             case "/model":
-                self.agent = self.make_agent(rest.strip() or None)
-                print(self.words["model"].format(self.agent.model.name))
+                self.runner = self.make_runner(rest.strip() or None)
+                print(self.words["model"].format(self.runner.model.name))
             case _:
                 complain(self.words["unknown"].format(command))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from enum import StrEnum
 from importlib.metadata import entry_points, version
@@ -14,7 +14,6 @@ from typing import Annotated, Any
 import typer
 
 from react_lab import console
-from react_lab.agent import Agent
 from react_lab.chat import Chat
 from react_lab.doctor import examine
 from react_lab.errors import ConfigurationError, ReactLabError
@@ -22,10 +21,13 @@ from react_lab.language import interface_language
 from react_lab.messages import Message
 from react_lab.models.base import Model
 from react_lab.models.catalogue import load_model, model_rows, read_dotenv
+from react_lab.runner import Runner
 from react_lab.text_react import TextReActAgent
 from react_lab.tool_use import ToolUseAgent
 from react_lab.tools.standard import standard_tools
 from react_lab.trace import Trace
+from react_lab.workflow.plan_execute import PlanAndExecuteAgent
+from react_lab.workflow.research import ResearchWorkflow
 
 app = typer.Typer(
     name="react-lab",
@@ -54,6 +56,16 @@ def react_lab(
 class Mode(StrEnum):
     text = "text"
     native = "native"
+    plan = "plan"
+    research = "research"
+
+
+RUNNERS: dict[str, type[Runner]] = {
+    "text": TextReActAgent,
+    "native": ToolUseAgent,
+    "plan": PlanAndExecuteAgent,
+    "research": ResearchWorkflow,
+}
 
 
 class Template(StrEnum):
@@ -74,7 +86,9 @@ ModelName = Annotated[
         help="offline, local, PROVIDER:NAME; see react-lab models · 模型",
     ),
 ]
-ModeName = Annotated[Mode | None, typer.Option("--mode", help="The loop: text ReAct or native tool calls · 循环方式")]
+ModeName = Annotated[
+    Mode | None, typer.Option("--mode", help="Text ReAct, native tool calls, plan and execute, research · 运行方式")
+]
 MaxSteps = Annotated[
     int, typer.Option("--max-steps", min=1, help="Turns before the run ends without answer · 步数上限")
 ]
@@ -109,12 +123,12 @@ def ask(
     lang: Language = None,
 ) -> None:
     """Ask one question and watch how it is answered · 提一个问题，看它如何得出答案"""
-    agent = make_agent(load_model(model), mode, max_steps)
-    view = console.LiveView(interface_language(lang), agent.model.name, show_prompt=show_prompt, raw=raw)
-    trace = agent.start(question, save=save or new_trace_file(), listener=None if quiet or as_json else view)
-    carry_out(agent, trace, view)
+    runner = make_runner(load_model(model), mode, max_steps)
+    view = console.LiveView(interface_language(lang), runner.model.name, show_prompt=show_prompt, raw=raw)
+    trace = runner.start(question, save=save or new_trace_file(), listener=None if quiet or as_json else view)
+    carry_out(runner, trace, view)
     if as_json:
-        print(console.as_json(trace, mode_of(agent)))
+        print(console.as_json(trace, mode_of(trace)))
     elif quiet:
         print(trace.answer or "")
     else:
@@ -123,14 +137,34 @@ def ask(
 
 
 @app.command()
+def research(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out · 问题")],
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="How often it may plan and search · 最多几轮")] = 2,
+    to: Annotated[str | None, typer.Option("--to", help="Publish: markdown, html or notion · 发布")] = None,
+    model: ModelName = None,
+    lang: Language = None,
+) -> None:
+    """Research a question: plan, search, synthesize, write with sources · 调研一个问题，附来源"""
+    exporter = load_exporter(to) if to else None
+    runner = make_runner(load_model(model), Mode.research, 0, rounds=rounds)
+    view = console.LiveView(interface_language(lang), runner.model.name)
+    trace = runner.start(question, save=new_trace_file(), listener=view)
+    carry_out(runner, trace, view)
+    view.finish(trace)
+    exit_with(trace, view)
+    if exporter:
+        say_published(exporter.publish([trace], dry_run=False, template=Template.research.value))
+
+
+@app.command()
 def resume(trace: TraceFile, model: ModelName = None, max_steps: MaxSteps = 10, lang: Language = None) -> None:
     """Go on with a run that was interrupted; nothing recorded is asked again · 继续中断的运行"""
     run = Trace.load(trace)
-    agent = make_agent(load_model(model or run.model), mode_in(run), max_steps)
-    view = console.LiveView(interface_language(lang), agent.model.name)
+    runner = make_runner(load_model(model or run.model), mode_of(run), max_steps)
+    view = console.LiveView(interface_language(lang), runner.model.name)
     if run.outcome != "answered":
         run.listener = view
-        carry_out(agent, run, view)
+        carry_out(runner, run, view)
     view.finish(run)
     exit_with(run, view)
 
@@ -140,13 +174,13 @@ def chat(model: ModelName = None, mode: ModeName = None, max_steps: MaxSteps = 1
     """A conversation: quit, exit or Ctrl-D leaves, Ctrl-C stops an answer · 连续对话"""
     language = interface_language(lang)
 
-    def run(agent: Agent, question: str, history: list[Message], view: console.LiveView) -> Trace:
-        trace = agent.start(question, history=history, save=new_trace_file(), listener=view)
-        carry_out(agent, trace, view)
+    def run(runner: Runner, question: str, history: list[Message], view: console.LiveView) -> Trace:
+        trace = runner.start(question, history=history, save=new_trace_file(), listener=view)
+        carry_out(runner, trace, view)
         return trace
 
-    talk = Chat(model, lambda name: make_agent(load_model(name), mode, max_steps), run, language)
-    print(console.WORDS[language]["chat"].format(talk.agent.model.name))
+    talk = Chat(model, lambda name: make_runner(load_model(name), mode, max_steps), run, language)
+    print(console.WORDS[language]["chat"].format(talk.runner.model.name))
     while (line := read_line("> ")) not in ("quit", "exit"):
         if line:
             talk.answer(line)
@@ -185,19 +219,10 @@ def publish(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done · 只说明，不写入")] = False,
 ) -> None:
     """Publish finished runs as notes; running it again changes nothing · 把运行结果发布为笔记"""
-    read_dotenv()
-    exporters = {entry.name: entry for entry in entry_points(group="react_lab.exporters")}
-    if to not in exporters:
-        raise ConfigurationError(f"unknown target {to!r} for --to; use one of: {', '.join(sorted(exporters))}")
-    exporter = exporters[to].load()()
+    exporter = load_exporter(to)
     options: dict[str, Any] = {} if out is None else {"to": out}
     runs = [Trace.load(path) for path in traces]
-    failed = False
-    for published in exporter.publish(runs, dry_run=dry_run, template=template.value, **options):
-        print("\n    ".join((f"{published.action}: {published.target}", *published.details)))
-        failed = failed or published.action == "failed"
-    if failed:
-        raise typer.Exit(1)
+    say_published(exporter.publish(runs, dry_run=dry_run, template=template.value, **options))
 
 
 @app.command()
@@ -252,19 +277,19 @@ def doctor(
 # -- what the commands share ---------------------------------------------------------------------------------
 
 
-def make_agent(model: Model, mode: Mode | None, max_steps: int) -> Agent:
-    """The loop for a mode; without one, native tool calls where the model has them."""
-    native = model.native_tools if mode is None else mode is Mode.native
-    loop: Callable[..., Agent] = ToolUseAgent if native else TextReActAgent
-    return loop(model, standard_tools(), max_steps=max_steps)
+def make_runner(model: Model, mode: Mode | None, max_steps: int, **options: Any) -> Runner:
+    """What answers in a mode; without one, native tool calls where the model has them, else text."""
+    name = mode or ("native" if model.native_tools else "text")
+    if name != "research":
+        options["max_steps"] = max_steps
+    runner: Callable[..., Runner] = RUNNERS[name]
+    return runner(model, standard_tools(), **options)
 
 
-def mode_of(agent: Agent) -> str:
-    return "native" if isinstance(agent, ToolUseAgent) else "text"
-
-
-def mode_in(trace: Trace) -> Mode:
-    return Mode.native if trace.run.get("agent") == "ToolUseAgent" else Mode.text
+def mode_of(trace: Trace) -> Mode:
+    """The mode in which a run was made."""
+    modes = (name for name, runner in RUNNERS.items() if runner.__name__ == trace.run.get("agent"))
+    return Mode(next(modes, "text"))
 
 
 def new_trace_file() -> Path:
@@ -272,13 +297,32 @@ def new_trace_file() -> Path:
     return Path("runs") / f"{datetime.now():%Y%m%d-%H%M%S-%f}.jsonl"
 
 
-def carry_out(agent: Agent, trace: Trace, view: console.LiveView) -> None:
+def carry_out(runner: Runner, trace: Trace, view: console.LiveView) -> None:
     """Run to the end; Ctrl-C stops the run, and what is recorded stays."""
     try:
         with view.showing():
-            agent.resume(trace)
+            runner.resume(trace)
     except KeyboardInterrupt:
         console.complain(view.words["interrupted"].format(trace.path))
+
+
+def load_exporter(name: str) -> Any:
+    """The exporter of that name, of those that are installed."""
+    read_dotenv()
+    exporters = {entry.name: entry for entry in entry_points(group="react_lab.exporters")}
+    if name not in exporters:
+        raise ConfigurationError(f"unknown target {name!r} for --to; use one of: {', '.join(sorted(exporters))}")
+    return exporters[name].load()()
+
+
+def say_published(notes: Iterable[Any]) -> None:
+    """Print what became of each note as it is published; exit code 1 if one failed."""
+    failed = False
+    for published in notes:
+        print("\n    ".join((f"{published.action}: {published.target}", *published.details)))
+        failed = failed or published.action == "failed"
+    if failed:
+        raise typer.Exit(1)
 
 
 def exit_with(trace: Trace, view: console.LiveView) -> None:

@@ -31,6 +31,8 @@ WORDS: dict[Language, dict[str, str]] = {
         "reply": "Reply: ",
         "reminder": "Reminder: ",
         "answer": "Answer: ",
+        "handed over": "-> ",
+        "note": "Note: ",
         "sources": "Sources: ",
         "trace": "Trace: {}  (step through it: react-lab replay {})",
         "chat": "Talking with {}. /help lists the commands; quit, exit or Ctrl-D leaves; Ctrl-C stops an answer.",
@@ -49,6 +51,8 @@ WORDS: dict[Language, dict[str, str]] = {
         "reply": "回复：",
         "reminder": "提醒：",
         "answer": "答案：",
+        "handed over": "-> ",
+        "note": "说明：",
         "sources": "来源：",
         "trace": "轨迹：{}（逐步回放：react-lab replay {}）",
         "chat": "正在与 {} 对话。/help 列出命令；输入 quit、exit 或按 Ctrl-D 离开；Ctrl-C 停止当前回答。",
@@ -60,6 +64,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "interrupted": "已中断；继续运行：react-lab resume {}",
     },
 }
+LAST_NODES = ("writer", "answer")  # what they write is the answer of the run, which is printed at the end
 STYLES = {"thought": "cyan", "action": "bold yellow", "observation": "green", "reminder": "magenta", "answer": "bold"}
 
 
@@ -127,6 +132,8 @@ class LiveView:
         match event["event"]:
             case "run":
                 self.prompt = [{"role": "system", "text": event["system"]}, *event["history"]]
+                if "node" in event:
+                    self.rule(event["node"])
             case "request":
                 self.prompt += event["messages"]
                 if self.show_prompt:
@@ -155,6 +162,9 @@ class LiveView:
                     self.line("reminder", event["reminder"].partition("\n")[0])
             case "result":
                 self.line("observation", shorten(event["content"], SHOWN_CHARS))
+            case "end" if "node" in event and event["node"] not in LAST_NODES:
+                for text in handed_over(event["answer"]):
+                    self.line("handed over", shorten(text, SHOWN_CHARS))
 
     def new_live(self) -> Live:
         """A place below the text for what is arriving; one for each reply, since rich's can't be used twice."""
@@ -183,6 +193,8 @@ class LiveView:
     def finish(self, trace: Trace) -> None:
         """The answer with its sources, and where the trace is."""
         self.line("answer", trace.answer)
+        for note in trace.finish.get("notes", ()):
+            self.line("note", note)
         missing = [url for url in trace.sources if url not in (trace.answer or "")]
         self.line("sources", "\n".join(missing))
         if trace.model == "offline":
@@ -197,6 +209,21 @@ class LiveView:
             yield
         finally:
             self.live.stop()
+
+
+def handed_over(answer: str | None) -> list[str]:
+    """What a node of a workflow gives to the next one: its text, or of a form the fields that are filled."""
+    try:
+        form = json.loads(answer or "")
+    except ValueError:
+        form = None
+    if not isinstance(form, dict):
+        return [answer] if answer else []
+    return [f"{name}: {'; '.join(map(_in_brief, values))}" for name, values in form.items() if values]
+
+
+def _in_brief(value: Any) -> str:
+    return str(value.get("text", value)) if isinstance(value, dict) else str(value)
 
 
 def readiness(row: Mapping[str, Any]) -> str:

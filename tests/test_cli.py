@@ -305,3 +305,36 @@ def test_output_into_a_closed_pipe_is_one_line_and_keeps_the_trace() -> None:
     assert result.stderr.count("\n") <= 1
     assert "Traceback" not in result.stderr
     assert Trace.load("t.jsonl").question == "What is the capital of Peru?"
+
+
+def test_research_shows_every_node_and_publishes_the_answer() -> None:
+    done = run("research", "Which is longer, the Nile or the Amazon?", "--to", "markdown", "--lang", "en")
+    assert done.returncode == 0, done.stderr
+    for text in (
+        "planner ---",
+        "-> queries: Nile longer; Amazon longer",
+        "researcher ---",
+        "-> findings: The Nile",
+        "[1, 2]",
+    ):
+        assert text in done.stdout
+    assert len(list(Path("notes").glob("*.md"))) == 1
+
+
+def test_research_that_finds_nothing_says_so_and_publishes_nothing() -> None:
+    done = run("research", "Who is the king of Wakanda?", "--to", "markdown", "--lang", "en")
+    assert done.returncode == 1
+    assert "none of the searches found anything (king Wakanda)" in done.stderr
+    assert not Path("notes").exists()
+
+
+@pytest.mark.parametrize("mode", ["plan", "research"])
+def test_a_workflow_that_was_cut_off_can_be_resumed(mode: str) -> None:
+    question = "What are the capitals of France and Germany?"
+    first = json.loads(run("ask", question, "--mode", mode, "--json").stdout)
+    trace = Path(first["trace"])
+    lines = trace.read_text(encoding="utf-8").splitlines(keepends=True)
+    trace.write_text("".join(lines[: len(lines) // 2]), encoding="utf-8")
+    assert run("resume", str(trace)).returncode == 0
+    assert Trace.load(trace).answer == first["answer"]
+    assert first["mode"] == mode

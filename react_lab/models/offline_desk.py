@@ -23,7 +23,7 @@ from react_lab.models.offline_reading import (
     words_of,
 )
 
-SECTION = re.compile(r"\n\n[^\n:]{1,40}:\n(?=\[\d+\] |- |\d+\. )")
+SECTION = re.compile(r"\n\n[^\n:：]{1,40}[:：]\n(?=\[\d+\] |- |\d+\. )")
 LISTED = re.compile(r"(?m)^\d+\. (.+)$")  # a list to go on with
 NOTED = re.compile(r"(?m)^- (.+?) ?(\[[\d, ]+\])$")  # a note and the numbers of its sources
 SEARCH = Card("search", "search", {"query": ("string", True, ())})

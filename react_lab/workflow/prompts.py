@@ -61,8 +61,8 @@ You answer a question from findings, for a reader who has not seen them.
 - 用提问的语言书写。""",
 }
 HEADINGS = {
-    "en": {"missing": "Still missing", "results": "Search results", "findings": "Findings", "sources": "Sources"},
-    "zh": {"missing": "还缺少", "results": "搜索结果", "findings": "要点", "sources": "来源"},
+    "en": {"missing": "Still missing:", "results": "Search results:", "findings": "Findings:", "sources": "Sources:"},
+    "zh": {"missing": "还缺少：", "results": "搜索结果：", "findings": "要点：", "sources": "来源："},
 }
 NOTES = {
     "en": {
@@ -147,8 +147,8 @@ none if the question can be answered.""",
 交出真正剩余的步骤：计划仍然成立就原样交出；如果查明的内容推翻了计划，就换成新的步骤；如果已经可以回答问题，就交出空列表。""",
 }
 PLAN_HEADINGS = {
-    "en": {"known": "What was found out", "steps": "Steps that remain"},
-    "zh": {"known": "已查明的内容", "steps": "剩余的步骤"},
+    "en": {"known": "What was found out:", "steps": "Steps that remain:"},
+    "zh": {"known": "已查明的内容：", "steps": "剩余的步骤："},
 }
 
 

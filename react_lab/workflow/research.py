@@ -269,7 +269,7 @@ def numbered(items: Sequence[str]) -> list[str]:
 
 
 def section(heading: str, lines: Sequence[str], between: str = "\n") -> str:
-    return f"\n\n{heading}:\n{between.join(lines)}" if lines else ""
+    return f"\n\n{heading}\n{between.join(lines)}" if lines else ""
 
 
 def _searching(registry: ToolRegistry) -> Tool:
