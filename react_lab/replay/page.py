@@ -25,7 +25,8 @@ PACKED_FROM = 1_000_000  # characters; below, the story can be read in the page'
 # The part of a widget model that the player needs; here the story never changes, and `#step-4` is a link to a step.
 SHIM = """\
 const block = document.getElementById("story");
-const story = block.type === "application/json" ? block.textContent : await unpack(block.textContent);
+const isText = block.type === "application/json";
+const story = isText ? block.textContent : Uint8Array.from(atob(block.textContent), (letter) => letter.charCodeAt(0));
 const step = () => Number(/^#step-(\\d+)$/.exec(location.hash)?.[1] ?? 1);
 const model = {
   get: (name) => (name === "story" ? story : step()),
@@ -40,11 +41,6 @@ function link(number) {
   clearTimeout(waiting);
   if (location.protocol === "about:" || number === step()) return;
   waiting = setTimeout(() => history.replaceState(null, "", `#step-${number}`), 300);
-}
-
-async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
 }
 """
 
@@ -90,9 +86,13 @@ main > section.react-lab-player {{ margin: auto; }}
 
 def data_block(told: Story) -> str:
     """The story for the script: as JSON, or packed where that is long."""
-    data = json.dumps(told, ensure_ascii=False)
-    if len(data) < PACKED_FROM:
-        data = data.replace("<", "\\u003c")  # as JSON may spell it, so that no text of a run can end the data block
-        return f'<script id="story" type="application/json">{data}</script>'
-    packed = base64.b64encode(zlib.compress(data.encode())).decode()
-    return f'<script id="story" type="application/zlib">{packed}</script>'
+    data = packed(json.dumps(told, ensure_ascii=False))
+    if isinstance(data, bytes):
+        return f'<script id="story" type="application/zlib">{base64.b64encode(data).decode()}</script>'
+    data = data.replace("<", "\\u003c")  # as JSON may spell it, so that no text of a run can end the data block
+    return f'<script id="story" type="application/json">{data}</script>'
+
+
+def packed(text: str) -> str | bytes:
+    """A long text as zlib packs it, a short one as it is; player.js reads both."""
+    return text if len(text) < PACKED_FROM else zlib.compress(text.encode(), level=1)

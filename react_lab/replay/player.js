@@ -16,17 +16,29 @@ if (marks) CSS.highlights.set("react-lab-found", marks);
 
 function render({ model, el }) {
   const player = open(model, el);
-  const told = () => player.tell(JSON.parse(model.get("story")));
+  let latest = 0; // a story that took long to unpack must not replace a later one
+  const told = async () => {
+    const turn = ++latest;
+    const story = model.get("story");
+    const text = typeof story === "string" ? story : await unpack(story);
+    if (turn === latest) player.tell(JSON.parse(text));
+  };
   const moved = () => player.go(model.get("step") - 1);
   const message = ({ file }) => file && download(file.name, file.text, "application/octet-stream");
   const listeners = { "change:story": told, "change:step": moved, "msg:custom": message };
   for (const [event, listener] of Object.entries(listeners)) model.on(event, listener);
-  told();
-  if (model.get("step") > 1) moved();
+  told().then(() => model.get("step") > 1 && moved());
   return () => {
+    latest = null;
     for (const [event, listener] of Object.entries(listeners)) model.off(event, listener);
     player.close();
   };
+}
+
+/** The text of a long story, which comes packed. */
+function unpack(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).text();
 }
 
 /** Put an empty player into `parent`. Then `tell` gives it a story, `go` moves it, `close` takes it away again. */

@@ -57,8 +57,9 @@ def _steps(trace: Trace) -> Iterator[Story]:
     start = 0.0
     prompts: dict[str, Prompt] = {}  # of each node
     changes = {event["node"]: event["changes"] for event in trace.events if event["event"] == "state"}
-    last = {step.node: step.index for step in trace.steps}
-    for number, step in enumerate(trace.steps, start=1):
+    steps = trace.steps
+    last = {step.node: step.index for step in steps}
+    for number, step in enumerate(steps, start=1):
         reply = trace.find("reply", step.index) or {}
         opens = step.node not in prompts and trace.find("request", step.index) is not None
         added = trace.conversation_at(step.index) if opens else trace.added_at(step.index)

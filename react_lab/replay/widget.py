@@ -12,10 +12,12 @@ import anywidget
 import traitlets
 from IPython.display import display
 
-from react_lab.replay.page import PLAYER_CSS, PLAYER_JS, page_of
+from react_lab.replay.page import PLAYER_CSS, PLAYER_JS, packed, page_of
 from react_lab.replay.story import Story, as_text
+from react_lab.tools.registry import shorten
 from react_lab.trace import Trace
 
+SHORT_COPY = 200_000  # characters of a transcript that stand in place of the player; the folded copy has all of it
 # In a reopened notebook: the output of JupyterLab that says "Error displaying widget: model not found".
 LOST_PLAYER = ".jp-OutputArea-child:has(> .jp-OutputArea-output:not([data-mime-type])):not(:has(.react-lab-player))"
 
@@ -32,7 +34,7 @@ class Player(anywidget.AnyWidget):
 
     _esm = PLAYER_JS
     _css = PLAYER_CSS
-    story = traitlets.Unicode().tag(sync=True)
+    story = traitlets.Union([traitlets.Unicode(), traitlets.Bytes()]).tag(sync=True)  # packed if it is long
     step = traitlets.Int(1).tag(sync=True)
 
     def __init__(self, told: Story, trace: Trace | None = None, **interface: Any) -> None:
@@ -47,8 +49,9 @@ class Player(anywidget.AnyWidget):
         self.told = told
         self.story = self._json(told)
 
-    def _json(self, told: Story) -> str:
-        return json.dumps({**told, "interface": {**told["interface"], **self._interface}}, ensure_ascii=False)
+    def _json(self, told: Story) -> str | bytes:
+        interface = {**told["interface"], **self._interface}
+        return packed(json.dumps({**told, "interface": interface}, ensure_ascii=False))
 
     def _asked(self, player: Player, message: Mapping[str, Any], buffers: Any) -> None:
         """The person wants a file, and only the kernel can make it."""
@@ -70,11 +73,14 @@ class Shown:
 
     def __init__(self, live: Mapping[str, Any], told: Story) -> None:
         self.name = f"copy-{uuid.uuid4().hex}"
-        copy = static_copy(told)
-        # This HTML is shown only where the widget is not, and then the folded copy would be one too many.
-        instead = f"<style>#{self.name} {{ display: none }}</style>{copy}"
-        display({**live, "text/html": instead, "text/plain": as_text(told)}, raw=True)  # type: ignore[no-untyped-call]
-        folded = self._folded(told, copy)
+        text = as_text(told)
+        if len(text) > SHORT_COPY:  # the browser would read all of it before it shows the player
+            text = shorten(text, SHORT_COPY)
+            instead = f'<pre style="white-space: pre-wrap">{html.escape(text)}</pre>'
+        else:  # shown only where the widget is not, and then the folded copy would be one too many
+            instead = f"<style>#{self.name} {{ display: none }}</style>{static_copy(told)}"
+        display({**live, "text/html": instead, "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]
+        folded = self._folded(told, static_copy(told))
         self.handle = display(folded, raw=True, display_id=True)  # type: ignore[no-untyped-call]
 
     def update(self, told: Story) -> None:
