@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,15 +21,11 @@ from react_lab.doctor import examine
 from react_lab.errors import ConfigurationError, ReactLabError
 from react_lab.language import interface_language
 from react_lab.messages import Message
-from react_lab.models.base import Model
 from react_lab.models.catalogue import load_model, model_rows, read_dotenv
+from react_lab.modes import MODES, make_runner, mode_of
 from react_lab.runner import Runner
-from react_lab.text_react import TextReActAgent
-from react_lab.tool_use import ToolUseAgent
 from react_lab.tools.standard import standard_tools
 from react_lab.trace import Trace
-from react_lab.workflow.plan_execute import PlanAndExecuteAgent
-from react_lab.workflow.research import ResearchWorkflow
 
 app = typer.Typer(
     name="react-lab",
@@ -58,14 +56,6 @@ class Mode(StrEnum):
     native = "native"
     plan = "plan"
     research = "research"
-
-
-RUNNERS: dict[str, type[Runner]] = {
-    "text": TextReActAgent,
-    "native": ToolUseAgent,
-    "plan": PlanAndExecuteAgent,
-    "research": ResearchWorkflow,
-}
 
 
 class Template(StrEnum):
@@ -123,7 +113,7 @@ def ask(
     lang: Language = None,
 ) -> None:
     """Ask one question and watch how it is answered · 提一个问题，看它如何得出答案"""
-    runner = make_runner(load_model(model), mode, max_steps)
+    runner = runner_for(model, mode, max_steps)
     view = console.LiveView(interface_language(lang), runner.model.name, show_prompt=show_prompt, raw=raw)
     trace = runner.start(question, save=save or new_trace_file(), listener=None if quiet or as_json else view)
     carry_out(runner, trace, view)
@@ -146,7 +136,7 @@ def research(
 ) -> None:
     """Research a question: plan, search, synthesize, write with sources · 调研一个问题，附来源"""
     exporter = load_exporter(to) if to else None
-    runner = make_runner(load_model(model), Mode.research, 0, rounds=rounds)
+    runner = make_runner(model, "research", rounds=rounds)
     view = console.LiveView(interface_language(lang), runner.model.name)
     trace = runner.start(question, save=new_trace_file(), listener=view)
     carry_out(runner, trace, view)
@@ -160,13 +150,67 @@ def research(
 def resume(trace: TraceFile, model: ModelName = None, max_steps: MaxSteps = 10, lang: Language = None) -> None:
     """Go on with a run that was interrupted; nothing recorded is asked again · 继续中断的运行"""
     run = Trace.load(trace)
-    runner = make_runner(load_model(model or run.model), mode_of(run), max_steps)
+    runner = runner_for(model or run.model, mode_of(run), max_steps)
     view = console.LiveView(interface_language(lang), runner.model.name)
     if run.outcome != "answered":
         run.listener = view
         carry_out(runner, run, view)
     view.finish(run)
     exit_with(run, view)
+
+
+@app.command()
+def compare(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out · 问题")],
+    model: ModelName = None,
+    lang: Language = None,
+) -> None:
+    """The same question in every mode, side by side · 用每种方式回答同一个问题并比较"""
+    from react_lab import scores
+    from react_lab.evaluate import Question, evaluate
+
+    load_model(model)  # what is missing is told once, not in every row
+    language = interface_language(lang)
+    folder = new_trace_file().with_suffix("")
+    agents = {mode: partial(make_runner, model, mode) for mode in MODES}
+    with scores.progress(len(agents), language) as count:
+        results = evaluate([Question("question", question)], agents, folder=folder, on_result=count)
+    console.PlainConsole().print(scores.comparison(results, language))
+    print(folder)
+
+
+@app.command()
+def batch(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Questions, .jsonl or .csv · 问题文件")],
+    modes: Annotated[list[str] | None, typer.Option("--mode", help="Once or more · 方式，可多次给出")] = None,
+    model: ModelName = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Questions at the same time · 并发数")] = 4,
+    dask: Annotated[str | None, typer.Option("--dask", metavar="ADDRESS", help="Of a Dask scheduler · 调度器")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Results and traces · 结果目录")] = None,
+    lang: Language = None,
+) -> None:
+    """Many questions; run again, it asks only what is left · 批量提问，可断点续跑"""
+    from react_lab import scores
+    from react_lab.evaluate import dask_executor, evaluate, read_questions
+
+    language = interface_language(lang)
+    questions = read_questions(file)
+    chosen = modes or ["native" if load_model(model).native_tools else "text"]
+    if unknown := sorted(set(chosen) - set(MODES)):
+        raise ConfigurationError(f"unknown mode {unknown[0]!r} for --mode; use one of: {', '.join(MODES)}")
+    agents = {mode: partial(make_runner, model, mode) for mode in chosen}
+    folder = out or Path("batch") / file.stem
+    with (
+        dask_executor(dask) if dask else ThreadPoolExecutor(workers) as executor,
+        scores.progress(len(questions) * len(agents), language) as count,
+    ):
+        results = evaluate(questions, agents, executor=executor, folder=folder, on_result=count)
+    for part in scores.overview(results, language):
+        console.PlainConsole().print(part)
+    print(folder / "results.jsonl")
+    if failed := [result for result in results if result.error]:
+        console.complain(f"{len(failed)} not answered: {failed[0].id}: {failed[0].error}")
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -179,7 +223,7 @@ def chat(model: ModelName = None, mode: ModeName = None, max_steps: MaxSteps = 1
         carry_out(runner, trace, view)
         return trace
 
-    talk = Chat(model, lambda name: make_runner(load_model(name), mode, max_steps), run, language)
+    talk = Chat(model, lambda name: runner_for(name, mode, max_steps), run, language)
     print(console.WORDS[language]["chat"].format(talk.runner.model.name))
     while (line := read_line("> ")) not in ("quit", "exit"):
         if line:
@@ -277,19 +321,10 @@ def doctor(
 # -- what the commands share ---------------------------------------------------------------------------------
 
 
-def make_runner(model: Model, mode: Mode | None, max_steps: int, **options: Any) -> Runner:
-    """What answers in a mode; without one, native tool calls where the model has them, else text."""
-    name = mode or ("native" if model.native_tools else "text")
-    if name != "research":
-        options["max_steps"] = max_steps
-    runner: Callable[..., Runner] = RUNNERS[name]
-    return runner(model, standard_tools(), **options)
-
-
-def mode_of(trace: Trace) -> Mode:
-    """The mode in which a run was made."""
-    modes = (name for name, runner in RUNNERS.items() if runner.__name__ == trace.run.get("agent"))
-    return Mode(next(modes, "text"))
+def runner_for(model: str | None, mode: str | None, max_steps: int) -> Runner:
+    """What answers on the command line."""
+    limits: dict[str, Any] = {} if mode == "research" else {"max_steps": max_steps}
+    return make_runner(model, mode, **limits)
 
 
 def new_trace_file() -> Path:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Role = Literal["system", "user", "assistant", "tool"]
-T = TypeVar("T", "ToolCall", "ToolResult", "Usage", "Reply")
+T = TypeVar("T", bound="DataclassInstance")
 StopReason = Literal["end", "tool_calls", "stop_sequence", "max_tokens", "refusal", "budget", "other"]
 
 

@@ -338,3 +338,29 @@ def test_a_workflow_that_was_cut_off_can_be_resumed(mode: str) -> None:
     assert run("resume", str(trace)).returncode == 0
     assert Trace.load(trace).answer == first["answer"]
     assert first["mode"] == mode
+
+
+def test_compare_answers_in_every_mode_and_keeps_the_traces() -> None:
+    done = run("compare", "What is the capital of France?", "--lang", "en")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split()[0] for line in done.stdout.splitlines() if line and not line.startswith(" ")]
+    assert rows[:7] == ["mode", "direct", "thought", "text", "native", "plan", "research"]
+    assert {path.parent.name for path in Path("runs").glob("*/*/question.jsonl")} == set(rows[1:7])
+
+
+def test_batch_asks_each_question_once_and_scores_the_answers() -> None:
+    Path("q.csv").write_text("question,answer\nWhat is 6 * 7?,42\n法国的首都是哪座城市？,巴黎\n", encoding="utf-8")
+    first = run("batch", "q.csv", "--workers", "2", "--lang", "en")
+    assert first.returncode == 0, first.stderr
+    assert "holds 100%" in first.stdout
+    results = Path("batch/q/results.jsonl")
+    written = results.read_bytes()
+    assert run("batch", "q.csv", "--lang", "en").stdout == first.stdout
+    assert results.read_bytes() == written
+
+
+def test_batch_says_which_mode_it_does_not_know() -> None:
+    Path("q.csv").write_text("question\nWhat is 6 * 7?\n", encoding="utf-8")
+    done = run("batch", "q.csv", "--mode", "magic")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "unknown mode 'magic'" in done.stderr
