@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +14,9 @@ import pytest
 from react_lab import ScriptedModel, TextReActAgent, ToolUseAgent, Trace
 from react_lab.interchange.atif import from_atif
 from react_lab.interchange.otlp import CONVENTIONS, from_otlp
-from tests.browser.runs import REGISTRY, calling, lighthouse, lighthouse_in_chinese, run
+from tests.browser.runs import REGISTRY, calling, desk, lighthouse, lighthouse_in_chinese, run
+
+PHOENIX = os.environ.get("REACT_LAB_PHOENIX")  # the Python of an environment that has arize-phoenix
 
 
 def text_run() -> Trace:
@@ -252,3 +257,40 @@ def test_a_list_that_ends_in_the_middle_is_an_interrupted_run() -> None:
 
 def test_a_trace_writes_its_own_page() -> None:
     assert lighthouse().to_html("zh").startswith('<!doctype html>\n<html lang="zh-CN">')
+
+
+def test_a_workflow_is_a_tree_of_spans_and_is_read_back_as_one_run() -> None:
+    trace = desk()
+    root, *rest = spans_of(trace)
+    nodes = {span["spanId"]: span["name"] for span in rest if span["said"]["gen_ai.operation.name"] == "invoke_agent"}
+    assert list(nodes.values())[:3] == ["invoke_agent planner", "invoke_agent researcher", "invoke_agent synthesizer"]
+    parents = {
+        span["name"]: nodes.get(span["parentSpanId"]) for span in rest if span["name"].startswith("execute_tool")
+    }
+    assert parents == {"execute_tool search": "invoke_agent researcher-2"}
+    assert all(span["parentSpanId"] == root["spanId"] for span in rest if span["spanId"] in nodes)
+    for back in (from_otlp(trace.to_otlp()), from_atif(trace.to_atif())):
+        assert (back.question, back.answer, back.usage) == (trace.question, trace.answer, trace.usage)
+        found = [result.content for step in back.steps for result in step.results]
+        assert found == [result.content for step in trace.steps for result in step.results]
+
+
+@pytest.mark.slow
+def test_phoenix_reads_the_spans(tmp_path: Path) -> None:
+    """By its own converter, where it is installed beside the project (its licence is no open one)."""
+    if not PHOENIX:
+        pytest.skip("REACT_LAB_PHOENIX names no Python with arize-phoenix")
+    document = tmp_path / "spans.json"
+    document.write_text(json.dumps(lighthouse().to_otlp()), encoding="utf-8")
+    script = Path(__file__).parent / "phoenix_reads.py"
+    done = subprocess.run(
+        [PHOENIX, str(script), str(document)], capture_output=True, text=True, check=True, timeout=120
+    )
+    spans = json.loads(done.stdout.splitlines()[-1])
+    assert [span["kind"] for span in spans] == ["AGENT", "LLM", "TOOL", "LLM", "TOOL", "TOOL", "LLM"]
+    chats = [span for span in spans if span["kind"] == "LLM"]
+    assert [span["tokens"] for span in chats] == [[412, 38], [530, 61], [702, 44]]
+    assert [span["messages"] for span in chats] == [2, 4, 6]  # with the system message
+    tools = [span for span in spans if span["kind"] == "TOOL"]
+    assert (tools[0]["tool"], tools[0]["input"], tools[0]["status"]) == ("search", '{"query": "locked"}', "ERROR")
+    assert "77 m tall" in tools[1]["output"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -27,7 +28,7 @@ RUN_ATTRIBUTES: Mapping[str, Callable[[Trace], Any]] = {
     "gen_ai.conversation.id": lambda run: run.id,
     "gen_ai.request.model": lambda run: run.model,
     "gen_ai.tool.definitions": lambda run: to_json(run.run["tools"]) if run.run.get("tools") else None,
-    "gen_ai.input.messages": lambda run: _otel_messages(run.prompt_at(run.steps[-1].index)[1:]) if run.steps else None,
+    "gen_ai.input.messages": lambda run: _otel_messages(_last_prompt(run)) if run.steps else None,
     "gen_ai.output.messages": lambda run: _otel_messages([Message("assistant", run.answer)]) if run.answer else None,
     "input.value": lambda run: run.question,
     "output.value": lambda run: run.answer,
@@ -43,7 +44,9 @@ STEP_ATTRIBUTES: Mapping[str, Callable[[Trace, Step], Any]] = {
     "gen_ai.usage.output_tokens": lambda run, step: step.usage and step.usage.output_tokens,
     "gen_ai.usage.cache_read.input_tokens": lambda run, step: step.usage and step.usage.cached_tokens,
     "gen_ai.usage.cost": lambda run, step: (run.find("reply", step.index) or {}).get("cost_usd"),
-    "gen_ai.system_instructions": lambda run, step: to_json([{"type": "text", "content": run.run["system"]}]),
+    "gen_ai.system_instructions": lambda run, step: to_json(
+        [{"type": "text", "content": run.prompt_at(step.index)[0].text}]
+    ),
     "gen_ai.input.messages": lambda run, step: _otel_messages(run.prompt_at(step.index)[1:]),
     "gen_ai.output.messages": lambda run, step: _otel_messages([as_message(reply_of(run, step))], reply_of(run, step)),
     "error.type": lambda run, step: "unreadable_reply" if step.reminder else None,
@@ -69,7 +72,7 @@ CALL_ATTRIBUTES: Mapping[str, Callable[[ToolCall, ToolResult], Any]] = {
 
 
 def to_otlp(trace: Trace) -> Json:
-    """A run as an OTLP/JSON request: one span for the run, one for each reply, one for each call."""
+    """A run as an OTLP/JSON request: a span for the run, for each node of a workflow, each reply and each call."""
     spans = list(_spans(trace))
     resource = {"service.name": "react_lab", "openinference.project.name": "react_lab"}
     stamp = {"react_lab.trace_schema": FORMAT_VERSION, "react_lab.conventions": CONVENTIONS}
@@ -85,13 +88,17 @@ def _spans(trace: Trace) -> Iterator[Json]:
         trace, "run", f"invoke_agent {trace.run.get('agent', '')}", INTERNAL, start, trace.seconds, run, failed
     )
     yield root
+    parents = {"": root["spanId"]}
     for step in trace.steps:
-        said = {name: read(trace, step) for name, read in STEP_ATTRIBUTES.items()}
-        name = f"chat {trace.model}"
-        key = f"step {step.index}"
-        failed = step.reminder is not None
-        chat = _span(trace, key, name, CLIENT, start, step.model_seconds, said, failed)
-        yield {**chat, "parentSpanId": root["spanId"]}
+        if step.node not in parents:
+            node = {**_node_span(trace, step.node, start), "parentSpanId": root["spanId"]}
+            parents[step.node] = node["spanId"]
+            yield node
+        parent = {"parentSpanId": parents[step.node]}
+        if trace.find("request", step.index):
+            said = {name: read(trace, step) for name, read in STEP_ATTRIBUTES.items()}
+            name, key, failed = f"chat {trace.model}", f"step {step.index}", step.reminder is not None
+            yield {**_span(trace, key, name, CLIENT, start, step.model_seconds, said, failed), **parent}
         results = {result.call_id: result for result in step.results}
         begun = start + timedelta(seconds=step.model_seconds)
         for number, call in enumerate(step.calls):
@@ -101,8 +108,16 @@ def _spans(trace: Trace) -> Iterator[Json]:
                 span = _span(trace, key, name, INTERNAL, begun, result.seconds, done, result.is_error)
                 if result.traceback:
                     span["events"] = [_exception(span, result)]
-                yield {**span, "parentSpanId": root["spanId"]}
+                yield {**span, **parent}
         start += timedelta(seconds=step.seconds)
+
+
+def _node_span(trace: Trace, name: str, start: datetime) -> Json:
+    """The span of a node: as long as its steps took."""
+    node = trace.node(name)
+    said = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
+    said |= {"input.value": node.question, "output.value": node.answer}
+    return _span(trace, f"node {name}", f"invoke_agent {name}", INTERNAL, start, node.seconds, said, False)
 
 
 def _span(
@@ -152,6 +167,11 @@ def _plain(value: Json) -> Any:
     return int(held) if kind == "intValue" else held
 
 
+def _last_prompt(trace: Trace) -> Sequence[Message]:
+    last = max(step.index for step in trace.steps if trace.find("request", step.index))
+    return trace.prompt_at(last)[1:]
+
+
 def _otel_messages(messages: Iterable[Message], reply: Reply | None = None) -> str:
     written: list[Json] = [{"role": message.role, "parts": _parts(message, reply)} for message in messages]
     if reply:
@@ -199,6 +219,8 @@ def _call(part: Mapping[str, Any]) -> ToolCall:
 def from_otlp(document: Mapping[str, Any]) -> Trace:
     """The run of an OTLP/JSON request that holds one trace of an agent, its chats and its tool calls.
 
+    The steps of a workflow are read as those of one run, without its nodes.
+
     Raises:
         ValueError: there is no `invoke_agent` span.
     """
@@ -213,14 +235,15 @@ def from_otlp(document: Mapping[str, Any]) -> Trace:
     root = said[kinds.index("invoke_agent")]
     begun = int(spans[kinds.index("invoke_agent")]["startTimeUnixNano"])
     turns: list[Turn] = []
-    system, sent = "", 0
+    system, sent = "", defaultdict[str, int](int)  # messages that were sent, by agent or node
     for span, attributes, kind in zip(spans, said, kinds, strict=True):
         seconds = (int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) / 1e9
         if kind == "chat":
             system = "".join(part["content"] for part in json.loads(attributes.get("gen_ai.system_instructions", "[]")))
             prompt = [_message(message) for message in json.loads(attributes["gen_ai.input.messages"])]
-            turns.append(_turn_of_chat(attributes, prompt[sent:], seconds))
-            sent = len(prompt)
+            asker = span.get("parentSpanId", "")
+            turns.append(_turn_of_chat(attributes, prompt[sent[asker] :], seconds))
+            sent[asker] = len(prompt)
         elif kind == "execute_tool" and turns:
             call, result = _call_of_span(span, attributes, seconds)
             if call.id not in {known.id for known in turns[-1].reply.tool_calls}:
