@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from react_lab import (
     Message,
@@ -195,6 +199,40 @@ def test_every_view_and_export_shows_the_same_characters(text: str) -> None:
     for export in (trace.to_otlp(), trace.to_atif(), json.loads(replay(trace, lang="en").story)):
         assert json.dumps(text, ensure_ascii=False)[1:-1] in json.dumps(export, ensure_ascii=False)
     assert json.dumps(text, ensure_ascii=False).replace("<", "\\u003c")[1:-1] in to_page(trace, "en")
+
+
+PIECES = [
+    "你好",
+    "𠮷",
+    "😀",
+    "e\u0301",
+    "\\n",
+    "\\u4f60",
+    "&lt;",
+    "<b>",
+    '"',
+    "'",
+    "\ud83d",
+    "\u200b",
+    "한글",
+    "ＡＢ",
+    " ",
+    "%20",
+]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join).filter(str.strip))
+def test_generated_texts_are_the_same_in_every_view_and_in_the_file(text: str) -> None:
+    trace = run(Reply(text, tool_calls=(ToolCall("c1", "height", {"of": text}),)), text, question=text)
+    with TemporaryDirectory() as folder:
+        assert Trace.load(trace.save(Path(folder) / "t.jsonl")).events == trace.events
+    told, shown = tell(story(trace), "en"), readable(text)
+    assert told["question"] == told["steps"][0]["parts"][0]["text"] == told["steps"][1]["reply"] == shown
+    assert f"Answer\n  {shown.strip()}" in as_text(told)
+    for export in (trace.to_otlp(), trace.to_atif()):
+        assert json.dumps(text, ensure_ascii=False)[1:-1] in json.dumps(export, ensure_ascii=False)
+    assert json.dumps(shown, ensure_ascii=False).replace("<", "\\u003c")[1:-1] in to_page(trace, "en")
 
 
 def test_data_with_escaped_characters_is_shown_with_the_characters_and_sent_as_it_was() -> None:

@@ -18,7 +18,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from react_lab.replay.terminal import TerminalPlayer, application, print_trace, replay_in_terminal, wrap
 from react_lab.trace import Trace
-from tests.browser.runs import calling, lighthouse, lighthouse_in_chinese, long_run, run
+from tests.browser.runs import calling, desk, lighthouse, lighthouse_in_chinese, long_run, run
 
 
 def shown(player: TerminalPlayer, columns: int = 80, rows: int = 40) -> str:
@@ -67,6 +67,32 @@ def test_the_events_of_a_step_unfold() -> None:
     text = shown(player, rows=60)
     assert "Events\n  request: 2 new messages" in text
     assert "  reader: Thought · calls search" in text
+
+
+def test_the_overview_draws_time_and_prompt_of_every_step() -> None:
+    player = TerminalPlayer(desk())
+    player.press("right")
+    player.press("o")
+    lines = shown(player, columns=100, rows=60).splitlines()
+    first = next(place for place, line in enumerate(lines) if "Time" in line and "Context" in line)
+    rows = lines[first + 1 : first + 8]
+    assert [row[2:6] for row in rows] == ["   1", ">  2", "   3", "   4", "   5", "   6", "   7"]
+    assert all("#" in row for row in rows)
+    assert "synthesizer" in rows[2]
+
+
+def test_a_filter_leaves_only_the_steps_with_errors() -> None:
+    player = TerminalPlayer(lighthouse())
+    player.press("end")
+    player.press("x")
+    assert "Errors only (1)" in player.foot
+    player.press("home")
+    assert player.number == 1
+    player.press("right")
+    assert player.number == 1
+    player.press("x")
+    player.press("right")
+    assert player.number == 2
 
 
 def test_search_goes_to_the_steps_that_hold_the_text() -> None:

@@ -115,7 +115,7 @@ def _spans(trace: Trace) -> Iterator[Json]:
 def _node_span(trace: Trace, name: str, start: datetime) -> Json:
     """The span of a node: as long as its steps took."""
     node = trace.node(name)
-    said = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
+    said: Json = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
     said |= {"input.value": node.question, "output.value": node.answer}
     return _span(trace, f"node {name}", f"invoke_agent {name}", INTERNAL, start, node.seconds, said, False)
 

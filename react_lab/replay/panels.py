@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -172,27 +175,83 @@ def next_to(path: Path) -> Path:
     return next(name for name in names if not name.exists())
 
 
+PUBLISH_WORDS: dict[Language, dict[str, str]] = {
+    "en": {
+        "template": "Layout",
+        "research": "research: answer, findings, sources, steps",
+        "experiment": "experiment: a sheet to fill in",
+        "publishing": "publishing …",
+        "preview": "The page as it would look",
+    },
+    "zh": {
+        "template": "版式",
+        "research": "研究：回答、发现、来源、步骤",
+        "experiment": "实验：一张待填写的记录表",
+        "publishing": "正在发布……",
+        "preview": "页面将是这个样子",
+    },
+}
+
+
 class Publish(ipywidgets.VBox):  # type: ignore[misc]
-    """Publish a run: to a folder of Markdown notes, to Notion, to whatever exporter is installed."""
+    """Publish a run: as a Markdown note, as a web page, to Notion, to whatever exporter is installed."""
 
     def __init__(self, trace: Trace, lang: str | None = None) -> None:
         self.trace = trace
-        words = WORDS[interface_language(lang)]
+        self.language = interface_language(lang)
+        self.words = PUBLISH_WORDS[self.language]
+        words = WORDS[self.language]
         self.exporters = {entry.name: entry for entry in entry_points(group="react_lab.exporters")}
+        layouts = [(self.words[name], name) for name in ("research", "experiment")]
         self.target = ipywidgets.Dropdown(options=list(self.exporters), description=words["panel.publish"])
+        self.template = ipywidgets.Dropdown(options=layouts, description=self.words["template"])
         self.place = ipywidgets.Text(description=words["panel.to"])
         self.dry_run = ipywidgets.Checkbox(description=words["panel.try"], indent=False)
         self.button = ipywidgets.Button(description=words["panel.publish"], disabled=not self.exporters)
-        self.status = ipywidgets.Label("" if self.exporters else words["panel.no_exporters"])
+        self.status = ipywidgets.HTML()
+        self.preview = ipywidgets.HTML()
+        self._tell([] if self.exporters else [words["panel.no_exporters"]])
         self.button.on_click(self._publish)
-        row = ipywidgets.HBox([self.target, self.place, self.dry_run, self.button], layout={"flex_flow": "row wrap"})
-        super().__init__([row, self.status])
+        choice = ipywidgets.HBox([self.target, self.template, self.place], layout={"flex_flow": "row wrap"})
+        super().__init__([choice, ipywidgets.HBox([self.dry_run, self.button]), self.status, self.preview])
 
     def _publish(self, button: object) -> None:
-        options = {"to": self.place.value} if self.place.value else {}
+        self.button.disabled = True
+        self.preview.value = ""
+        self._tell([self.words["publishing"]])
         try:
-            exporter = self.exporters[self.target.value].load()()
-            done = exporter.publish([self.trace], dry_run=self.dry_run.value, **options)
-            self.status.value = " · ".join(f"{published.action}: {published.target}" for published in done)
+            done = [self._show(published) for published in self._published()]
         except (ReactLabError, ValueError) as error:
-            self.status.value = str(error)
+            self._tell([str(error)])
+        else:
+            self._tell([line for lines in done for line in lines])
+        finally:
+            self.button.disabled = False
+
+    def _published(self) -> Iterator[Any]:
+        exporter = self.exporters[self.target.value].load()()
+        if hasattr(exporter, "on_progress"):
+            exporter.on_progress = lambda text: self._tell([f"{self.words['publishing']} {text}"])
+        options = {"to": self.place.value} if self.place.value else {}
+        return iter(exporter.publish([self.trace], dry_run=self.dry_run.value, template=self.template.value, **options))
+
+    def _show(self, published: Any) -> list[str]:
+        """Show the preview, if there is one; give back what there is to tell."""
+        if published.preview:
+            title, page = self.words["preview"], html.escape(published.preview)
+            # No scripts, no origin; what a person clicks opens in a window of its own.
+            sandbox = "allow-popups allow-popups-to-escape-sandbox"
+            style = "width: 100%; height: 32em; border: 1px solid #8888; resize: vertical"
+            self.preview.value = (
+                f'<iframe title="{title}" sandbox="{sandbox}" srcdoc="{page}" style="{style}"></iframe>'
+            )
+        lines: list[str] = published.lines(self.language)
+        return lines
+
+    def _tell(self, lines: Iterable[str]) -> None:
+        """Lines of text, their addresses as links."""
+        self.status.value = "<br>".join(ADDRESS.sub(LINK, html.escape(line)) for line in lines)
+
+
+ADDRESS = re.compile(r"https?://(?:[^\s&]|&amp;)*[\w/]")  # in a text that is escaped already
+LINK = r'<a href="\g<0>" target="_blank" rel="noopener noreferrer" style="text-decoration: underline">\g<0></a>'

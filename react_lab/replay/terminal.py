@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -16,9 +17,11 @@ from prompt_toolkit.layout.controls import FormattedTextControl
 from prompt_toolkit.utils import get_cwidth
 
 from react_lab.language import interface_language
-from react_lab.replay.story import as_text, found_in, indented, part_lines, position, sent, story, tell
+from react_lab.replay.story import Story, as_text, found_in, indented, joined, part_lines, position, sent, story, tell
 from react_lab.trace import Trace
 
+BAR = 10  # characters of a bar
+SUMMARY = 30  # characters of a step in the overview
 Row = tuple[str, str]  # style and text
 
 
@@ -46,6 +49,7 @@ class TerminalPlayer:
         self.number = 1  # of the step shown
         self.top = 0  # the first row of it that is on the screen
         self.unfolded: set[str] = set()
+        self.only_errors = False
         self.query = ""  # what is searched
         self.typing = False  # whether keys are letters of the query
 
@@ -54,22 +58,37 @@ class TerminalPlayer:
         if self.typing:
             self.type(key)
             return
-        last = max(len(self.told["steps"]), 1)
-        moves = {"left": self.number - 1, "right": self.number + 1, "home": 1, "end": last}
         scrolls = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
-        folds = {"p": "prompt", "r": "reply", "e": "events"}
-        if key in moves:
-            self.go(min(max(moves[key], 1), last))
+        folds = {"p": "prompt", "r": "reply", "e": "events", "o": "overview"}
+        if key in ("left", "right", "home", "end"):
+            self.move(key)
         elif key in scrolls:
             self.top = max(self.top + scrolls[key], 0)
         elif key in folds:
             self.unfolded ^= {folds[key]}
+        elif key == "x":
+            self.only_errors = not self.only_errors
+            self.go(next((number for number in self.shown if number >= self.number), self.number))
         elif key == "/":
             self.query, self.typing = "", True
         elif key in ("n", "N") and self.found:
             beyond = [number for number in self.found if (number > self.number if key == "n" else number < self.number)]
             first, last = (beyond or self.found)[0], (beyond or self.found)[-1]
             self.go(first if key == "n" else last)
+
+    def move(self, key: str) -> None:
+        """To another of the steps that are shown, if there is one on that side."""
+        before = [number for number in self.shown if number < self.number]
+        after = [number for number in self.shown if number > self.number]
+        targets = {"left": before[-1:], "right": after[:1], "home": self.shown[:1], "end": self.shown[-1:]}
+        if targets[key]:
+            self.go(targets[key][0])
+
+    @property
+    def shown(self) -> list[int]:
+        """The numbers of the steps that pass the filter."""
+        steps = enumerate(self.told["steps"], start=1)
+        return [number for number, step in steps if step["failed"] or not self.only_errors]
 
     def type(self, key: str) -> None:
         """A letter of the query; return searches from here on, escape gives up."""
@@ -99,7 +118,8 @@ class TerminalPlayer:
         if self.typing:
             return f"/{self.query}_"
         if not self.query:
-            return str(self.words["keys"])
+            filtered = f"{self.words['errors']} ({len(self.shown)}) · " if self.only_errors else ""
+            return filtered + str(self.words["keys"])
         if not self.found:
             return f"/{self.query} · {self.words['none_found']}"
         place = self.found.index(self.number) + 1 if self.number in self.found else "–"
@@ -123,6 +143,8 @@ class TerminalPlayer:
         if not self.told["steps"]:
             return
         step = self.told["steps"][self.number - 1]
+        if "overview" in self.unfolded:
+            yield from (self.words["overview"], *overview(self.told, self.number), "")
         yield position(self.told, self.number)
         yield from part_lines(step)
         if "prompt" in self.unfolded:
@@ -135,6 +157,24 @@ class TerminalPlayer:
             yield from ("", self.words["reply"], *indented(step["reply"]))
         if "events" in self.unfolded:
             yield from ("", self.words["events"], *(f"  {name}: {facts}" for name, facts in step["events"]))
+
+
+def overview(told: Story, current: int) -> Iterator[str]:
+    """A line for each step: a bar of its time and one of its prompt, against the longest, and what it is about."""
+    steps = told["steps"]
+    seconds = [step["model"] + max((run[0] for run in step["runs"]), default=0.0) for step in steps]
+    sizes = [sum(step["context"]) for step in steps]
+    words = told["interface"]["words"]
+    yield f"       {words['timeline']:{BAR}} {words['growth']:{BAR}}"
+    for number, (step, time, size) in enumerate(zip(steps, seconds, sizes, strict=True), start=1):
+        mark = ">" if number == current else "!" if step["failed"] else " "
+        bars = f"{bar(time, max(seconds))} {bar(size, max(sizes))}"
+        yield f"  {mark}{number:>3} {bars} {joined([step['node'], step['summary'][:SUMMARY]])}"
+
+
+def bar(value: float, longest: float) -> str:
+    """In characters that every console has."""
+    return ("#" * math.ceil(BAR * value / longest) if longest else "").ljust(BAR)
 
 
 def application(player: TerminalPlayer) -> Application[None]:

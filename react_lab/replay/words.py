@@ -158,7 +158,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "live.done": "done",
         "transcript": "Read it as text",
         "copy": "A copy of this run that needs no kernel",
-        "keys": "left/right step, up/down scroll, p prompt, r reply, e events, /n find, q quit",
+        "keys": "arrows move, o overview, p prompt, r reply, e events, x errors, /n find, q quit",
     },
     "zh": {
         "player": "播放器：逐步回放一次运行",
@@ -302,6 +302,6 @@ WORDS: dict[Language, dict[str, str]] = {
         "live.done": "完成",
         "transcript": "以文字阅读",
         "copy": "这次运行的副本，无需内核",
-        "keys": "左/右：步进，上/下：滚动，p：提示词，r：回复，e：事件，/n：查找，q：退出",
+        "keys": "方向键移动 o概览 p提示词 r回复 e事件 x只看错误 /n查找 q退出",
     },
 }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -19,8 +19,7 @@ from react_lab.replay.player import replay
 from react_lab.replay.story import found_in, story, tell
 from react_lab.replay.widget import static_copy
 from react_lab_exporters.markdown import MarkdownExporter
-from tests.browser.conftest import SETTINGS
-from tests.browser.runs import REGISTRY, calling, lighthouse, lighthouse_in_chinese, long_run, run
+from tests.browser.runs import REGISTRY, calling, desk, lighthouse, lighthouse_in_chinese, long_run, run
 from tests.payloads import PAYLOADS
 
 pytestmark = pytest.mark.browser
@@ -265,15 +264,15 @@ def test_a_comparison_opens_at_the_first_difference_and_steps(
 AXE = "async () => (await axe.run()).violations.map((found) => [found.impact, found.id, found.nodes[0].html])"
 
 
-@pytest.mark.skipif("REACT_LAB_AXE" not in os.environ, reason="REACT_LAB_AXE names no axe.min.js")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(page: Page, two: tuple[Trace, Trace], tmp_path: Path, scheme: str) -> None:
-    axe = Path(SETTINGS["REACT_LAB_AXE"]).read_text(encoding="utf-8")
+    axe = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     pages = {
         "run": to_page(lighthouse(), "en"),
         "zh": to_page(lighthouse_in_chinese(), "zh"),
         "long": to_page(long_run(100), "en"),
+        "workflow": to_page(desk(), "en"),
         "two": comparison_page(*two, lang="en"),
     }
     for name, text in pages.items():
