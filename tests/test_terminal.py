@@ -102,7 +102,7 @@ def test_search_goes_to_the_steps_that_hold_the_text() -> None:
     assert shown(player).endswith("/LANTERNA_")
     player.press("enter")
     assert "Step 2 of 3" in shown(player)
-    assert "/LANTERNA · 1 of 2 · left/right" in shown(player)
+    assert "/LANTERNA · 1 of 2 · arrows move" in shown(player)
     player.press("n")
     assert "Step 3 of 3" in shown(player)
     player.press("n")
