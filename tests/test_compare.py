@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from react_lab import Reply, ScriptedModel, ToolCall, ToolUseAgent, Trace, Usage
+from react_lab.modes import make_runner
 from react_lab.replay.compare import align, comparison_page, tell_two
 from react_lab.replay.panels import Publish, Workbench
 from react_lab.replay.player import compare, replay
 from react_lab.replay.story import as_text
 from react_lab.trace import diff
-from tests.browser.runs import REGISTRY, calling, lighthouse, run
+from tests.browser.runs import REGISTRY, calling, desk, lighthouse, run
 
 
 def saying(*thoughts: str) -> Trace:
@@ -176,6 +177,19 @@ def test_the_panel_changes_an_observation_and_shows_both_runs(tmp_path: Path) ->
     assert panel.status.value == f"{child.id}: answered, saved as {tmp_path / 'run-fork-1.jsonl'}"
     (beside,) = panel.comparison.children
     assert beside.told["start"] == 2
+
+
+def test_the_panel_forks_a_workflow_within_a_node() -> None:
+    panel = replay(desk(), agent=make_runner("offline", "research"), lang="en")
+    assert isinstance(panel, Workbench)
+    panel.step.value = 2
+    panel.text.value = "[1] Mount Everest: Mount Everest is 9000 metres high.\nSource: https://b.example/everest"
+    panel.run.click()
+    (child,) = panel.forks
+    assert "9000" in (child.answer or "")
+    assert child.parent is not None
+    assert child.parent["step"] == 2
+    assert [step.node for step in child.steps][:2] == ["planner", "researcher"]
 
 
 def test_the_panel_changes_a_reply_with_its_calls() -> None:

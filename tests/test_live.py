@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from react_lab import ModelError, Reply, ScriptedModel, ToolRegistry, ToolUseAgent
+from react_lab.modes import make_runner
 from react_lab.replay.live import Watch
 from react_lab.replay.player import watch
 from tests.browser.runs import REGISTRY, calling
@@ -129,3 +130,17 @@ def test_the_agent_itself_is_not_changed() -> None:
     assert given.registry is REGISTRY
     with pytest.raises(ModelError):
         given.run("again")
+
+
+@pytest.mark.parametrize("mode", ["plan", "research"])
+def test_the_calls_of_a_workflow_are_decided_by_the_person_too(mode: str) -> None:
+    live = watch(make_runner("offline", mode), "What is the capital of France?", lang="en", ask=True)
+    until(lambda: "search" in live.status.value)
+    live.approve()
+    until(lambda: live.is_over or "search" in live.status.value)
+    while not live.is_over:
+        live.approve()
+        time.sleep(0.02)
+    live.wait(10)
+    assert "Paris" in (live.trace.answer or "")
+    assert "researcher" in str(live.player.told) if mode == "research" else "step-1" in str(live.player.told)

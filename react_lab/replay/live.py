@@ -11,13 +11,13 @@ from typing import Any
 
 import ipywidgets  # type: ignore[import-untyped]
 
-from react_lab.agent import Agent
 from react_lab.errors import ModelError
 from react_lab.language import Language
 from react_lab.messages import ToolCall, ToolResult
 from react_lab.replay.story import story, tell
 from react_lab.replay.widget import Player, Shown
 from react_lab.replay.words import WORDS
+from react_lab.runner import Runner
 from react_lab.tools.registry import ToolRegistry
 from react_lab.trace import Event
 
@@ -74,7 +74,7 @@ class Watch(ipywidgets.VBox):  # type: ignore[misc]
     """
 
     def __init__(
-        self, agent: Agent, question: str, language: Language, *, paused: bool, ask: bool, **options: Any
+        self, agent: Runner, question: str, language: Language, *, paused: bool, ask: bool, **options: Any
     ) -> None:
         self.language = language
         self.words = WORDS[language]

@@ -16,7 +16,6 @@ from typing import Any
 
 import ipywidgets  # type: ignore[import-untyped]
 
-from react_lab.agent import Agent
 from react_lab.errors import ModelError, ReactLabError
 from react_lab.language import Language, interface_language
 from react_lab.messages import Reply, ToolCall
@@ -25,6 +24,7 @@ from react_lab.replay.compare import tell_two
 from react_lab.replay.story import story, tell
 from react_lab.replay.widget import Player, Shown
 from react_lab.replay.words import WORDS
+from react_lab.runner import Runner
 from react_lab.trace import Trace
 
 WIDE = {"width": "99%"}
@@ -36,7 +36,7 @@ class Workbench(ipywidgets.VBox):  # type: ignore[misc]
     `forks` holds the runs that came of it, newest last. A fork that failed is one of them: its trace says why.
     """
 
-    def __init__(self, trace: Trace, agent: Agent, language: Language) -> None:
+    def __init__(self, trace: Trace, agent: Runner, language: Language) -> None:
         self.trace = trace
         self.agent = agent
         self.language = language
@@ -108,7 +108,7 @@ class Workbench(ipywidgets.VBox):  # type: ignore[misc]
         finally:
             self.run.disabled = False
 
-    def _fork(self) -> tuple[Agent, Trace]:
+    def _fork(self) -> tuple[Runner, Trace]:
         step, chosen, text = self.step.value, self.change.value, self.text.value
         agent, model = self.agent, None
         if self.model.value != agent.model.name:
@@ -121,7 +121,7 @@ class Workbench(ipywidgets.VBox):  # type: ignore[misc]
             return agent, self.trace.fork(step, reply=reply, model=model)
         return agent, self.trace.fork(step, question=text if chosen == "question" else None, model=model)
 
-    def _carry_out(self, agent: Agent, child: Trace) -> None:
+    def _carry_out(self, agent: Runner, child: Trace) -> None:
         """Run the fork on, keep it whatever becomes of it, and show it beside its parent."""
         self.forks.append(child)
         if self.trace.path is not None:
@@ -162,7 +162,7 @@ def edited(reply: Reply, text: str) -> Reply:
         raise ValueError(f'no reply: {error!r}; keep {{"text": ..., "tool_calls": [...]}}') from error
 
 
-def with_model(agent: Agent, name: str) -> Agent:
+def with_model(agent: Runner, name: str) -> Runner:
     """The same agent on another model."""
     other = copy(agent)
     other.model = load_model(name)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from react_lab.agent import Agent
 from react_lab.language import interface_language
 from react_lab.replay.compare import tell_two
 from react_lab.replay.live import Watch
 from react_lab.replay.panels import Workbench
 from react_lab.replay.story import story, tell
 from react_lab.replay.widget import Player
+from react_lab.runner import Runner
 from react_lab.trace import Trace
 
 
-def replay(trace: Trace, *, agent: Agent | None = None, lang: str | None = None) -> Player | Workbench:
+def replay(trace: Trace, *, agent: Runner | None = None, lang: str | None = None) -> Player | Workbench:
     """Show a run in the notebook.
 
     Args:
@@ -34,7 +34,7 @@ def compare(a: Trace, b: Trace, *, lang: str | None = None) -> Player:
 
 
 def watch(
-    agent: Agent, question: str, *, lang: str | None = None, paused: bool = False, ask: bool = False, **options: Any
+    agent: Runner, question: str, *, lang: str | None = None, paused: bool = False, ask: bool = False, **options: Any
 ) -> Watch:
     """Run an agent and show the run as it happens. The cell is done at once; the run goes on.
 

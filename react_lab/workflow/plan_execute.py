@@ -36,8 +36,12 @@ class PlanAndExecuteAgent(Runner):
         super().__init__(model, registry)
         self.max_steps = max_steps
         self.max_tasks = max_tasks
-        loop = ToolUseAgent if model.native_tools else TextReActAgent
-        self.executor: Agent = loop(model, registry, max_steps=max_steps)
+
+    @property
+    def executor(self) -> Agent:
+        """Who carries out a step of the plan."""
+        loop = ToolUseAgent if self.model.native_tools else TextReActAgent
+        return loop(self.model, self.registry, max_steps=self.max_steps)
 
     def system_prompt(self, question: str) -> str:
         return ""  # each node has its own
