@@ -21,8 +21,10 @@ from react_lab.doctor import examine
 from react_lab.errors import ConfigurationError, ReactLabError
 from react_lab.language import interface_language
 from react_lab.messages import Message
+from react_lab.models.base import Model
 from react_lab.models.catalogue import load_model, model_rows, read_dotenv
-from react_lab.modes import MODES, make_runner, mode_of
+from react_lab.modes import MODES, hardened, make_runner, mode_of
+from react_lab.monitor import export_spans
 from react_lab.runner import Runner
 from react_lab.tools.standard import standard_tools
 from react_lab.trace import Trace
@@ -82,6 +84,18 @@ ModeName = Annotated[
 MaxSteps = Annotated[
     int, typer.Option("--max-steps", min=1, help="Turns before the run ends without answer · 步数上限")
 ]
+Search = Annotated[
+    str | None,
+    typer.Option("--search", metavar="NAME", help="almanac, duckduckgo, tavily, serpapi, wikipedia · 搜索来源"),
+]
+MaxTokens = Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens of the whole run · 词元上限")]
+MaxUsd = Annotated[float | None, typer.Option("--max-usd", help="Dollars of the whole run · 费用上限（美元）")]
+MaxSeconds = Annotated[float | None, typer.Option("--max-seconds", help="Seconds of the whole run · 时间上限（秒）")]
+Compact = Annotated[
+    int | None,
+    typer.Option("--compact", metavar="TOKENS", min=500, help="Summarize a conversation longer than this · 压缩长对话"),
+]
+Stats = Annotated[bool, typer.Option("--stats", help="What each step took · 每一步的用时与用量")]
 Language = Annotated[Lang | None, typer.Option("--lang", help="Language of what is printed · 界面语言")]
 TraceFile = Annotated[Path, typer.Argument(metavar="TRACE", help="A file of a run · 轨迹文件")]
 
@@ -105,6 +119,12 @@ def ask(
     model: ModelName = None,
     mode: ModeName = None,
     max_steps: MaxSteps = 10,
+    search: Search = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    max_seconds: MaxSeconds = None,
+    compact: Compact = None,
+    stats: Stats = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print the answer alone · 只显示答案")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object · 输出 JSON")] = False,
     save: Annotated[Path | None, typer.Option("--save", metavar="FILE", help="The trace's file · 轨迹文件")] = None,
@@ -113,7 +133,8 @@ def ask(
     lang: Language = None,
 ) -> None:
     """Ask one question and watch how it is answered · 提一个问题，看它如何得出答案"""
-    runner = runner_for(model, mode, max_steps)
+    answering = limited(model, compact, max_tokens=max_tokens, max_cost_usd=max_usd, max_seconds=max_seconds)
+    runner = runner_for(answering, mode, max_steps, search)
     view = console.LiveView(interface_language(lang), runner.model.name, show_prompt=show_prompt, raw=raw)
     trace = runner.start(question, save=save or new_trace_file(), listener=None if quiet or as_json else view)
     carry_out(runner, trace, view)
@@ -122,7 +143,7 @@ def ask(
     elif quiet:
         print(trace.answer or "")
     else:
-        view.finish(trace)
+        view.finish(trace, stats=stats)
     exit_with(trace, view)
 
 
@@ -132,15 +153,21 @@ def research(
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="How often it may plan and search · 最多几轮")] = 2,
     to: Annotated[str | None, typer.Option("--to", help="Publish: markdown, html or notion · 发布")] = None,
     model: ModelName = None,
+    search: Search = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    max_seconds: MaxSeconds = None,
+    stats: Stats = False,
     lang: Language = None,
 ) -> None:
     """Research a question: plan, search, synthesize, write with sources · 调研一个问题，附来源"""
     exporter = load_exporter(to) if to else None
-    runner = make_runner(model, "research", rounds=rounds)
+    answering = limited(model, None, max_tokens=max_tokens, max_cost_usd=max_usd, max_seconds=max_seconds)
+    runner = make_runner(answering, "research", search=search, rounds=rounds)
     view = console.LiveView(interface_language(lang), runner.model.name)
     trace = runner.start(question, save=new_trace_file(), listener=view)
     carry_out(runner, trace, view)
-    view.finish(trace)
+    view.finish(trace, stats=stats)
     exit_with(trace, view)
     if exporter:
         say_published(exporter.publish([trace], dry_run=False, template=Template.research.value))
@@ -214,7 +241,13 @@ def batch(
 
 
 @app.command()
-def chat(model: ModelName = None, mode: ModeName = None, max_steps: MaxSteps = 10, lang: Language = None) -> None:
+def chat(
+    model: ModelName = None,
+    mode: ModeName = None,
+    max_steps: MaxSteps = 10,
+    search: Search = None,
+    lang: Language = None,
+) -> None:
     """A conversation: quit, exit or Ctrl-D leaves, Ctrl-C stops an answer · 连续对话"""
     language = interface_language(lang)
 
@@ -223,7 +256,7 @@ def chat(model: ModelName = None, mode: ModeName = None, max_steps: MaxSteps = 1
         carry_out(runner, trace, view)
         return trace
 
-    talk = Chat(model, lambda name: runner_for(name, mode, max_steps), run, language)
+    talk = Chat(model, lambda name: runner_for(name, mode, max_steps, search), run, language)
     print(console.WORDS[language]["chat"].format(talk.runner.model.name))
     while (line := read_line("> ")) not in ("quit", "exit"):
         if line:
@@ -321,10 +354,15 @@ def doctor(
 # -- what the commands share ---------------------------------------------------------------------------------
 
 
-def runner_for(model: str | None, mode: str | None, max_steps: int) -> Runner:
+def limited(name: str | None, compact: int | None, **limits: float | None) -> Model:
+    """The model of that name, within the person's limits; who nears one is told."""
+    return hardened(load_model(name), compact=compact, on_warning=console.complain, **limits)
+
+
+def runner_for(model: str | Model | None, mode: str | None, max_steps: int, search: str | None = None) -> Runner:
     """What answers on the command line."""
     limits: dict[str, Any] = {} if mode == "research" else {"max_steps": max_steps}
-    return make_runner(model, mode, **limits)
+    return make_runner(model, mode, search=search, **limits)
 
 
 def new_trace_file() -> Path:
@@ -339,6 +377,8 @@ def carry_out(runner: Runner, trace: Trace, view: console.LiveView) -> None:
             runner.resume(trace)
     except KeyboardInterrupt:
         console.complain(view.words["interrupted"].format(trace.path))
+    finally:
+        export_spans(trace)
 
 
 def load_exporter(name: str) -> Any:

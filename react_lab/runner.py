@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from react_lab.errors import ModelError
+from react_lab.language import language_of
 from react_lab.messages import Message
 from react_lab.models.base import Model
 from react_lab.nodes import NodeTrace, open_node
@@ -91,7 +92,7 @@ class Runner(ABC):
             "model": self.model.name,
             "settings": self.settings,
             "system": self.system_prompt(question),
-            "tools": self.registry.schemas(),
+            "tools": self.registry.schemas(language=language_of(question)),
             "history": [message.to_dict() for message in history],
         }
 

@@ -445,7 +445,7 @@ class TextReActAgent(Agent):
     def system_prompt(self, question: str) -> str:
         language = language_of(question)
         tools, shape = HEADINGS[language]
-        parts = [RULES[language], tools, self.registry.describe(), shape, self.format(language)]
+        parts = [RULES[language], tools, self.registry.describe(language), shape, self.format(language)]
         if self.examples:
             parts += [EXAMPLES[language], *self.examples]
         return "\n\n".join(parts)

@@ -44,7 +44,8 @@ class ToolUseAgent(Agent):
         return PROMPT[language_of(question)]
 
     def ask(self, messages: Sequence[Message], *, on_text: Callable[[str], None] | None) -> Reply:
-        return self.model.reply(messages, tools=tuple(self.registry), on_text=on_text)
+        asked = next(message.text for message in reversed(messages) if message.role == "user")
+        return self.model.reply(messages, tools=self.registry.told_in(language_of(asked)), on_text=on_text)
 
     def read(self, reply: Reply, *, step: int, language: Language) -> Turn:
         calls = reply.tool_calls

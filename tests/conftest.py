@@ -20,6 +20,8 @@ def clean_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             name.startswith("REACT_LAB_") and "BROWSER" not in name
         ):
             monkeypatch.delenv(name)
+    monkeypatch.delenv("SERPAPI_KEY", raising=False)
+    monkeypatch.setenv("REACT_LAB_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("REACT_LAB_LANG", "en")
     monkeypatch.chdir(tmp_path)
 

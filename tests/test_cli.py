@@ -364,3 +364,11 @@ def test_batch_says_which_mode_it_does_not_know() -> None:
     done = run("batch", "q.csv", "--mode", "magic")
     assert (done.returncode, done.stdout) == (2, "")
     assert "unknown mode 'magic'" in done.stderr
+
+
+def test_a_search_is_chosen_by_name_and_an_unknown_one_is_told() -> None:
+    assert "Ottawa" in run("ask", "What is the capital of Canada?", "--search", "almanac").stdout
+    done = run("ask", "What is the capital of Canada?", "--search", "oracle")
+    assert done.returncode == 2
+    assert "oracle" in done.stderr
+    assert "almanac" in done.stderr

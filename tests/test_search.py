@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from react_lab.tools.base import Tool
-from react_lab.tools.search import MAX_RESULTS, search, terms, tokens
+from react_lab.tools.fulltext import terms, tokens
+from react_lab.tools.search import MAX_RESULTS, search
 
 
 def titles(query: str, limit: int = 3) -> list[str]:

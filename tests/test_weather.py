@@ -4,7 +4,8 @@ import pytest
 
 from react_lab.errors import ToolError
 from react_lab.tools.base import Tool
-from react_lab.tools.weather import CITIES, SKY, key, weather
+from react_lab.tools.cities import CITIES, SKY, key
+from react_lab.tools.weather import weather
 
 BEIJING = "Beijing, China: 18 °C, clear, humidity 35 %, wind 12 km/h (sample data, not a live reading)"
 BEIJING_CHINESE = "北京（中国）：18 °C，晴，湿度 35 %，风速 12 公里/小时（示例数据，不是实时天气）"

@@ -21,6 +21,7 @@ class AnthropicModel(ProviderModel):
     """A Claude model. Without `client`, key and address come from the environment."""
 
     failures = (anthropic.AnthropicError, httpx2.HTTPError, json.JSONDecodeError)
+    unanswered = (anthropic.APIConnectionError, httpx2.TransportError)
     stream_class = anthropic.Stream[object]
 
     def __init__(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from react_lab.errors import ConfigurationError
+from react_lab.messages import Usage
 from react_lab.models.base import Model
 from react_lab.models.offline import OfflineModel
 from react_lab.models.scripted import ScriptedModel
@@ -253,14 +254,26 @@ def model_rows() -> list[dict[str, Any]]:
 
 
 def price_per_million(provider: Provider, model: str) -> tuple[float | None, float | None]:
-    """US dollars for a million tokens, in and out, of a short prompt; None where genai-prices does not know them."""
+    """US dollars for a million tokens, in and out, of a short prompt (some prices rise with its length)."""
+    address = provider.base_url or ""
+    short = (Usage(input_tokens=1000), Usage(output_tokens=1000))
+    paid, earned = (cost_usd(usage, model=model, address=address) for usage in short)
+    return (None, None) if paid is None or earned is None else (paid * 1000, earned * 1000)
+
+
+def cost_usd(usage: Usage, *, model: str, address: str) -> float | None:
+    """US dollars that a reply cost; None, which is not free, where genai-prices is missing or does not know the model.
+
+    The address tells the provider: what a gateway charges is unknown, whatever the model is called.
+    """
     try:
         genai_prices = importlib.import_module("genai_prices")
     except ImportError:
-        return None, None
-    short = genai_prices.Usage(input_tokens=1000, output_tokens=1000)  # some prices rise with the prompt's length
+        return None
+    counted = genai_prices.Usage(
+        input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cache_read_tokens=usage.cached_tokens
+    )
     try:
-        price = genai_prices.calc_price(short, model_ref=model, provider_api_url=provider.base_url)
-    except LookupError:
-        return None, None
-    return float(price.input_price) * 1000, float(price.output_price) * 1000
+        return float(genai_prices.calc_price(counted, model_ref=model, provider_api_url=address).total_price)
+    except (LookupError, ValueError):
+        return None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import email.utils
 import re
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from react_lab.errors import ModelError
+from react_lab.models.wires import CUT_SHORT
 
 MAX_CHARS = 300
 MIN_KEY_CHARS = 8  # shorter ones are those of tests and of local servers, and parts of words
@@ -22,10 +26,13 @@ HINTS = {
 }
 
 
-def model_error(name: str, error: Exception, *, key: str, address: str = "") -> ModelError:
+def model_error(
+    name: str, error: Exception, *, key: str, address: str = "", unanswered: tuple[type[Exception], ...] = ()
+) -> ModelError:
     """The error in one line, with status and hint, without the key; to be raised `from` the one given.
 
     The key is also taken out of the texts of the given error and of its causes, which a traceback would print.
+    `unanswered` are the classes of errors that mean that no answer came: no connection, or one that broke off.
     """
     key = key if len(key) >= MIN_KEY_CHARS else ""
     status = getattr(error, "status_code", None)
@@ -36,7 +43,59 @@ def model_error(name: str, error: Exception, *, key: str, address: str = "") -> 
     while cause is not None:
         cause.args = tuple(_without(key, arg) for arg in cause.args)
         cause = cause.__cause__ or cause.__context__
-    return ModelError(f"{name}: error {status}{hint}: {text}" if status else f"{name}: {text}{where}")
+    return ModelError(
+        f"{name}: error {status}{hint}: {text}" if status else f"{name}: {text}{where}",
+        temporary=isinstance(error, unanswered) or str(error) == CUT_SHORT or may_pass(error),
+        status=status,
+        retry_after_s=retry_after_s(_headers(error)),
+    )
+
+
+BUSY = (408, 409, 429)  # beside all from 500 on
+# A stream that is under way has no status left to give: the error's type or code says what it would have been.
+BUSY_KINDS = (
+    "overloaded_error",
+    "api_error",
+    "rate_limit_error",
+    "timeout_error",
+    "server_error",
+    "rate_limit_exceeded",
+)
+USED_UP = ("insufficient_quota", "billing_hard_limit_reached")  # OpenAI's way of a 402, under the status 429
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether the same request may succeed later, by the status and by what the provider says."""
+    status = getattr(error, "status_code", None)
+    kinds = _kinds(getattr(error, "body", None))
+    if kinds.intersection(USED_UP) or _headers(error).get("x-should-retry") == "false":
+        return False
+    if status is None or status < 400:
+        return bool(kinds.intersection(BUSY_KINDS))
+    return status in BUSY or status >= 500
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks to wait (RFC 9110 §10.2.3: a number or a date; OpenAI also gives milliseconds)."""
+    with contextlib.suppress(KeyError, ValueError):
+        return max(0.0, float(headers["retry-after-ms"]) / 1000)
+    with contextlib.suppress(KeyError, ValueError):
+        return max(0.0, float(headers["retry-after"]))
+    with contextlib.suppress(KeyError, ValueError):
+        return max(0.0, email.utils.parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time())
+    return None
+
+
+def _headers(error: Exception) -> Mapping[str, str]:
+    headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", {})
+    return headers
+
+
+def _kinds(body: object) -> set[str]:
+    """The types and codes of an error's body, which may hold the error itself or stand around it."""
+    if not isinstance(body, Mapping):
+        return set()
+    return {str(body.get("type")), str(body.get("code"))} | _kinds(body.get("error"))
 
 
 def _message(error: Exception) -> str:

@@ -66,8 +66,8 @@ class Kit:
         """A tool, neither search nor calculator, whose words the question shares."""
         asked = set(words_of(question.text))
         others = [card for card in self.cards.values() if card not in (self.search, self.calculator)]
-        best = max(others, key=lambda card: len(_subject(card) & asked), default=None)
-        return best.name if best and _subject(best) & asked else None
+        best = max(others, key=lambda card: len(_shared(card, asked)), default=None)
+        return best.name if best and _shared(best, asked) else None
 
     def searching(self, query: str) -> Wish:
         assert self.search is not None
@@ -103,10 +103,11 @@ class Kit:
         return filled
 
 
-def _subject(card: Card) -> set[str]:
-    """The words that tell a tool from others: those of its name, and the concepts in its first sentence."""
+def _shared(card: Card, asked: set[str]) -> set[str]:
+    """What a question has of a tool: its whole name, and the concepts in its first sentence."""
+    name = set(words_of(re.sub(r"[_-]", " ", card.name)))
     first = re.split(r"[.。\n]", card.description, maxsplit=1)[0]
-    return set(words_of(re.sub(r"[_-]", " ", card.name))) | ATTRIBUTES.intersection(words_of(first))
+    return (name if name <= asked else set()) | (ATTRIBUTES.intersection(words_of(first)) & asked)
 
 
 def _subject_of(question: Question, card: Card) -> str:

@@ -25,6 +25,7 @@ class OpenAIModel(ProviderModel):
     """
 
     failures = (openai.OpenAIError, httpx2.HTTPError, json.JSONDecodeError)
+    unanswered = (openai.APIConnectionError, httpx2.TransportError)
     stream_class = openai.Stream[object]
 
     def __init__(

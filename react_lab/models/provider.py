@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from copy import copy
+from dataclasses import replace
+from typing import Any, ClassVar, Protocol, Self
 
 from react_lab.errors import ModelError
 from react_lab.language import language_of
 from react_lab.messages import Message, Reply
-from react_lab.models.catalogue import Provider
+from react_lab.models.catalogue import Provider, cost_usd
 from react_lab.models.failures import model_error, refused_option
 from react_lab.models.pairing import call_ids, check_pairing
 from react_lab.models.wires import Json, Telling, WireError
@@ -50,6 +52,7 @@ class ProviderModel:
 
     native_tools = True
     failures: ClassVar[tuple[type[Exception], ...]]  # what the SDK raises
+    unanswered: ClassVar[tuple[type[Exception], ...]]  # those of them that mean that no answer came
     stream_class: ClassVar[Any]  # the SDK's iterator over events
 
     def __init__(
@@ -86,11 +89,22 @@ class ProviderModel:
         except WireError as error:
             raise model_error(self.name, error, key=self.client.api_key) from error
         except self.failures as error:
-            raise model_error(self.name, error, key=self.client.api_key, address=str(self.client.base_url)) from error
+            address = str(self.client.base_url)
+            raise model_error(
+                self.name, error, key=self.client.api_key, address=address, unanswered=self.unanswered
+            ) from error
         if not stream:
             telling.thought(reply.thought)
             telling.text(reply.text)
-        return reply
+        if reply.usage is None:
+            return reply
+        return replace(reply, cost_usd=cost_usd(reply.usage, model=self.model, address=str(self.client.base_url)))
+
+    def without_own_retries(self) -> Self:
+        """The same model, whose SDK does not try again by itself."""
+        once = copy(self)
+        once.client = self.client.with_options(max_retries=0)
+        return once
 
     def _ask_without_refused(
         self, messages: Sequence[Message], options: Json, tool_choice: str | None, telling: Telling | None

@@ -18,7 +18,7 @@ from react_lab.replay.story import story, tell
 from react_lab.replay.widget import Player, Shown
 from react_lab.replay.words import WORDS
 from react_lab.runner import Runner
-from react_lab.tools.registry import ToolRegistry
+from react_lab.tools.registry import ToolRegistry, Wrapper
 from react_lab.trace import Event
 
 
@@ -33,12 +33,11 @@ class Decision:
 APPROVED = Decision()
 
 
-class Gate(ToolRegistry):
+class Gate(Wrapper):
     """A registry that asks before it runs a call. The model is told of what was changed or refused."""
 
     def __init__(self, registry: ToolRegistry, decide: Callable[[ToolCall], Decision]) -> None:
         super().__init__(registry)
-        self.inner = registry
         self.decide = decide
 
     def run_all(self, calls: Sequence[ToolCall], *, max_chars: int = 4000) -> tuple[ToolResult, ...]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import json
+import re
 import types
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Union
+from typing import Any, Literal, Union, overload
+
+from react_lab.language import Language
 
 Schema = dict[str, Any]
 
@@ -20,17 +24,31 @@ class Tool(ABC):
     """Something a model can call.
 
     A subclass sets `name`, `description` and `parameters` and writes `execute`. The description is all that a
-    model knows: it says what the tool does, when to use it and where its limits are.
+    model knows: it says what the tool does, when to use it and where its limits are. A Chinese question is answered
+    with the Chinese texts, where the tool has them.
     """
 
     name: str
     description: str
     parameters: Schema  # JSON Schema of an object
+    description_zh: str = ""
+    notes_zh: Mapping[str, str] = {}  # what a parameter's description says, by the parameter's name
     serial: bool = False  # True: never run at the same time as another call
+    has_effects: bool = False  # True: it changes something, so a call's result never stands for another call
+    cacheable: bool = True  # False: what it tells may change from call to call
 
     @abstractmethod
     def execute(self, **arguments: Any) -> str:
         """Do the work and give back what the model shall read. May raise; the registry reports it to the model."""
+
+    def told_in(self, language: Language) -> Tool:
+        """The same tool with its texts in that language."""
+        if language == "en" or not self.description_zh:
+            return self
+        told = copy.copy(self)
+        told.description = self.description_zh
+        told.parameters = with_notes(self.parameters, self.notes_zh)
+        return told
 
     def to_anthropic_schema(self) -> Schema:
         """The tool as Anthropic's Messages API takes it."""
@@ -45,11 +63,13 @@ class Tool(ABC):
 class FunctionTool(Tool):
     """A tool made from a typed function; calling it still calls the function."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, zh: str = "", has_effects: bool = False) -> None:
         functools.update_wrapper(self, function)
         self.function = function
+        self.has_effects = has_effects
         self.name = function.__name__
-        self.description, notes = read_docstring(function)
+        self.description, notes = read_docstring(function.__doc__ or "")
+        self.description_zh, self.notes_zh = read_docstring(zh)
         self.parameters = parameters_schema(function, notes)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -59,15 +79,22 @@ class FunctionTool(Tool):
         return as_text(self.function(**arguments))
 
 
-def tool(function: Callable[..., Any]) -> FunctionTool:
+@overload
+def tool(function: Callable[..., Any], /) -> FunctionTool: ...
+@overload
+def tool(*, zh: str = "", has_effects: bool = False) -> Callable[[Callable[..., Any]], FunctionTool]: ...
+def tool(function: Callable[..., Any] | None = None, /, *, zh: str = "", has_effects: bool = False) -> Any:
     """Make a tool from a function with type hints and a Google-style docstring.
 
     The docstring's text becomes the description, its `Args:` the descriptions of the parameters; `Literal`,
-    `list[...]`, optional types and default values go into the JSON Schema.
+    `list[...]`, optional types and default values go into the JSON Schema. `zh` is the same docstring in Chinese. A
+    tool that changes something is made with `@tool(has_effects=True)`.
 
     Raises:
         TypeError: a parameter has no type hint, or one that has no JSON Schema.
     """
+    if function is None:
+        return functools.partial(FunctionTool, zh=zh, has_effects=has_effects)
     return FunctionTool(function)
 
 
@@ -83,12 +110,27 @@ def as_text(value: Any) -> str:
         return str(value)
 
 
-def read_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
-    """The description of a function and the notes on its parameters."""
+def read_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """The description that a docstring gives, and its notes on the parameters."""
     from docstring_parser import DocstringStyle, parse
 
-    docstring = parse(inspect.getdoc(function) or "", style=DocstringStyle.GOOGLE)
-    return docstring.description or "", {item.arg_name: item.description or "" for item in docstring.params}
+    docstring = parse(inspect.cleandoc(text), style=DocstringStyle.GOOGLE)
+    notes = {item.arg_name: unbroken(item.description or "") for item in docstring.params}
+    return unbroken(docstring.description or ""), notes
+
+
+def unbroken(text: str) -> str:
+    """A text without line breaks between two Chinese characters, which would show as gaps."""
+    return re.sub(r"(?<=[^\x00-\x7f])\n(?=[^\x00-\x7f])", "", text.strip())
+
+
+def with_notes(parameters: Schema, notes: Mapping[str, str]) -> Schema:
+    """The same parameters with other descriptions."""
+    properties = {
+        name: {**schema, "description": notes[name]} if name in notes else schema
+        for name, schema in parameters.get("properties", {}).items()
+    }
+    return {**parameters, "properties": properties}
 
 
 def parameters_schema(function: Callable[..., Any], notes: Mapping[str, str]) -> Schema:

@@ -159,13 +159,21 @@ def format_number(value: Number) -> str:
     return format(value + 0.0, ".12g" if abs(value) < 1e9 else ".15g")  # adding 0.0 makes 0 of -0.0
 
 
-@tool
+@tool(
+    zh="""计算一个算式，如 (23 + 45) * 2、2 ** 20、sqrt(2) / 3 或 round(1000 / 12, 2)。凡是计算都用它；
+    它不查资料，也不换算单位。2400 的百分之十五写作 15 / 100 * 2400；log 是自然对数，角度用弧度。
+
+    Args:
+        expression: 用 Python 的写法，数字不带单位，没有等号，如 "(23 + 45) * 2"。
+    """
+)
 def calculator(expression: str) -> str:
     """Work out an arithmetic expression such as (23 + 45) * 2, 2 ** 20, sqrt(2) / 3 or round(1000 / 12, 2).
 
-    Write 15 / 100 * 2400 for 15 percent of 2400. log is the natural logarithm; angles are in radians.
+    For every calculation; it knows no facts and no units. Write 15 / 100 * 2400 for 15 percent of 2400. log is the
+    natural logarithm; angles are in radians.
 
     Args:
-        expression: The expression in Python's notation: numbers without units, no equals sign.
+        expression: In Python's notation, numbers without units, no equals sign, such as "(23 + 45) * 2".
     """
     return format_number(calculate(expression))

@@ -8,14 +8,16 @@ import re
 import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
 from react_lab.errors import ToolError
+from react_lab.language import Language
 from react_lab.messages import ToolCall, ToolResult
 from react_lab.tools.base import Schema, Tool, as_text
 from react_lab.tools.schema import problems
+from react_lab.tools.threads import run_together, start, wait_for
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what both Anthropic and OpenAI accept
 MAX_THREADS = 8
@@ -26,9 +28,15 @@ class ToolRegistry:
 
     A mistake of the caller (a name that is taken or not allowed) raises; a mistake of the model never does: it
     becomes an error result that says what to do instead.
+
+    Args:
+        timeout_s: How long one call may take. A tool that takes longer is left to itself, and the model is told.
     """
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), *, timeout_s: float | None = None) -> None:
+        if timeout_s is not None and timeout_s <= 0:
+            raise ValueError(f"timeout_s must be more than 0, not {timeout_s}")
+        self.timeout_s = timeout_s
         self._tools: dict[str, Tool] = {}
         for item in tools:
             self.register(item)
@@ -73,15 +81,21 @@ class ToolRegistry:
     def __contains__(self, name: object) -> bool:
         return name in self._tools
 
-    def schemas(self, provider: Literal["anthropic", "openai"] = "anthropic") -> list[Schema]:
+    def told_in(self, language: Language) -> tuple[Tool, ...]:
+        """All tools with their texts in a language, as a model gets them."""
+        return tuple(item.told_in(language) for item in self)
+
+    def schemas(
+        self, provider: Literal["anthropic", "openai"] = "anthropic", *, language: Language = "en"
+    ) -> list[Schema]:
         """All tools as a provider's API takes them."""
         if provider == "openai":
-            return [item.to_openai_schema() for item in self]
-        return [item.to_anthropic_schema() for item in self]
+            return [item.to_openai_schema() for item in self.told_in(language)]
+        return [item.to_anthropic_schema() for item in self.told_in(language)]
 
-    def describe(self) -> str:
+    def describe(self, language: Language = "en") -> str:
         """All tools as text for a prompt: a line of signature and description each, its parameters below."""
-        return "\n".join(describe(item) for item in self)
+        return "\n".join(describe(item) for item in self.told_in(language))
 
     def execute(self, name: str, arguments: Mapping[str, Any] | None = None) -> str:
         """Run a tool by name and give back what the model would read; a mistake comes back as an error text."""
@@ -89,15 +103,17 @@ class ToolRegistry:
 
     def run(self, call: ToolCall, *, max_chars: int = 4000) -> ToolResult:
         """Check a model's call and run it. Whatever goes wrong is a result with `is_error=True`."""
-        content, trouble = "", None
+        content = ""
+        trouble: Failure | None = None
         problem = call.error or self._problem(call)
         started = time.perf_counter()
         if problem is None:
             try:
-                content = as_text(self._tools[call.name].execute(**call.arguments))
+                content = as_text(self._execute(call))
             except Exception as error:  # a tool is foreign code: any failure is the model's to read
                 problem = str(error) if isinstance(error, ToolError) else f"{type(error).__name__}: {error}"
-                trouble = traceback.format_exc()
+                trouble = Failure(traceback.format_exc())
+                trouble.error = error.with_traceback(None)
         return ToolResult(
             call_id=call.id,
             name=call.name,
@@ -124,9 +140,18 @@ class ToolRegistry:
             if serial or len(batch) == 1:
                 results += [self.run(call, max_chars=max_chars) for call in batch]
             else:
-                with ThreadPoolExecutor(min(len(batch), MAX_THREADS)) as threads:
-                    results += threads.map(lambda call: self.run(call, max_chars=max_chars), batch)
+                runs = [partial(self.run, call, max_chars=max_chars) for call in batch]
+                results += run_together(runs, max_threads=MAX_THREADS)
         return tuple(results)
+
+    def _execute(self, call: ToolCall) -> str:
+        execute = partial(self._tools[call.name].execute, **call.arguments)
+        if self.timeout_s is None:
+            return execute()
+        running = start(execute)
+        if not wait_for([running], timeout_s=self.timeout_s):
+            raise ToolError(f"{call.name} timed out after {self.timeout_s:g} s; ask for less, or do without it")
+        return running.result()
 
     def _is_serial(self, call: ToolCall) -> bool:
         return call.name in self._tools and self._tools[call.name].serial
@@ -145,6 +170,30 @@ class ToolRegistry:
             return None
         takes = signature(self._tools[call.name])
         return f"{call.name} was not run, its arguments do not fit: {'; '.join(found)}. It takes {takes}"
+
+
+class Wrapper(ToolRegistry):
+    """Base of what is put around a registry: the same tools, and `run_all` does something of its own about the inner's.
+
+    Wrappers stack, since each runs calls by the `run_all` of what it wraps.
+    """
+
+    def __init__(self, inner: ToolRegistry) -> None:
+        super().__init__()
+        self.inner = inner
+        self._tools = inner._tools  # shared: what is registered with one is known to the other
+
+    def run(self, call: ToolCall, *, max_chars: int = 4000) -> ToolResult:
+        return self.run_all([call], max_chars=max_chars)[0]
+
+    def run_all(self, calls: Sequence[ToolCall], *, max_chars: int = 4000) -> tuple[ToolResult, ...]:
+        return self.inner.run_all(calls, max_chars=max_chars)
+
+
+class Failure(str):
+    """The traceback of a tool that failed: a text for the person, and for wrappers the exception itself."""
+
+    error: Exception
 
 
 def signature(item: Tool) -> str:

@@ -1,16 +1,33 @@
-"""Sample weather of some big cities, for work without a network; every observation says that it is a sample."""
+"""The weather tool: sample data for work without a network, or live weather from Open-Meteo."""
 
-import re
-import unicodedata
-from dataclasses import dataclass
-from difflib import SequenceMatcher
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Literal
 
 from react_lab.errors import ToolError
 from react_lab.language import Language, language_of
-from react_lab.tools.base import tool
+from react_lab.tools.base import FunctionTool, tool
+from react_lab.tools.cities import find
+from react_lab.tools.open_meteo import MAX_DAYS, OpenMeteo, Units
+from react_lab.tools.web import Unreachable
+
+OFFLINE: Mapping[Language, str] = {
+    "en": "(Open-Meteo can't be reached, so these are made-up data for lessons. Say so, and don't give them as today's "
+    "weather.)",
+    "zh": "（连不上 Open-Meteo，以上是课程用的示例数据。请说明这一点，不要当作今天的天气。）",
+}
 
 
-@tool
+@tool(
+    zh="""查询一个大城市的示例天气：气温（°C）、天空状况、湿度和风。这些数据是为课程编写的，从不变化，既不是实况，也不是预报。
+    一次只问一个城市。
+
+    Args:
+        city: 城市的中文或英文名，如 "北京" 或 "Paris"；后面可以加上国家，如 "巴黎，法国"。
+    """
+)
 def weather(city: str) -> str:
     """Get sample weather data for a big city: temperature in °C, sky, humidity and wind.
 
@@ -18,171 +35,60 @@ def weather(city: str) -> str:
     city at a time.
 
     Args:
-        city: The city's name in English or Chinese; its country may follow, as in "Paris, France".
+        city: The city's name in English or Chinese, such as "Paris" or "北京"; its country may follow, as in
+            "Paris, France".
     """
     return find(city).report(language_of(city))
 
 
-@dataclass(frozen=True)
-class Country:
-    english: str
-    chinese: str
-    also: tuple[str, ...] = ()
+def make_weather(*, live: bool = False, service: OpenMeteo | None = None) -> FunctionTool:
+    """The weather tool: on sample data, or live.
 
-
-@dataclass(frozen=True)
-class City:
-    english: str
-    chinese: str
-    country: Country
-    celsius: int
-    sky: str
-    humidity_percent: int
-    wind_km_h: int
-    also: tuple[str, ...] = ()  # other names
-    region: tuple[str, ...] = ()  # what people write after the name, beside the country
-
-    @property
-    def names(self) -> set[str]:
-        return {key(name) for name in (self.english, self.chinese, *self.also)}
-
-    @property
-    def qualifiers(self) -> set[str]:
-        country = self.country
-        return {key(name) for name in (country.english, country.chinese, *country.also, *self.region)}
-
-    def place(self, language: Language) -> str:
-        """The city with its country, so that whoever reads it sees which Paris was meant."""
-        if language == "zh":
-            return f"{self.chinese}（{self.country.chinese}）"
-        return f"{self.english}, {self.country.english}"
-
-    def report(self, language: Language) -> str:
-        if language == "zh":
-            return (
-                f"{self.place('zh')}：{self.celsius} °C，{SKY[self.sky]}，湿度 {self.humidity_percent} %，"
-                f"风速 {self.wind_km_h} 公里/小时（示例数据，不是实时天气）"
-            )
-        return (
-            f"{self.place('en')}: {self.celsius} °C, {self.sky}, humidity {self.humidity_percent} %, "
-            f"wind {self.wind_km_h} km/h (sample data, not a live reading)"
-        )
-
-
-def find(city: str) -> City:
-    """The city that a text names.
-
-    Raises:
-        ToolError: none is known by that name, or the one that is known lies elsewhere.
+    Args:
+        service: In the place of the real one, for `live`.
     """
-    parts = [key(part) for part in re.split(r"[,，、()（）]", city) if key(part)]
-    for name in parts:
-        for candidate in CITIES:
-            if names(candidate, name):
-                if set(parts) - {name} <= candidate.qualifiers:
-                    return candidate
-                raise ToolError(elsewhere(city, candidate))
-    raise ToolError(unknown(city))
+    return weather_from(service or OpenMeteo()) if live else weather
 
 
-def names(candidate: City, name: str) -> bool:
-    """Whether a name is the city's own, alone or joined to its country: 北京, Tokyo Japan, 中国北京."""
-    return name in candidate.names or any(
-        own in name and name.replace(own, "", 1) in candidate.qualifiers for own in candidate.names
+def weather_from(service: OpenMeteo) -> FunctionTool:
+    @tool(
+        zh="""查询一个地方现在的天气，需要时还有预报：气温、天空状况、湿度、降雨和风。用于今天和今后两周的天气；不用于气候，
+        也不用于过去的日子。一次只问一个地方。
+
+        Args:
+            city: 中文或英文的地名，如 "苏州，中国" 或 "Springfield, Illinois"。结果会说明查的是哪里，
+                还有哪些同名的地方。
+            days: 需要几天的预报，今天也算，1 到 14，如 3；不填则只有现在的天气。
+            units: "metric"（°C、km/h），这是默认值；或 "imperial"（°F、mph）。
+        """
     )
+    def weather(city: str, days: int | None = None, units: Literal["metric", "imperial"] | None = None) -> str:
+        """Get the weather of a place right now and, if wanted, its forecast: temperature, sky, humidity, rain and wind.
+
+        For the weather of today and of the next two weeks; not for the climate, and not for past days. Ask about one
+        place at a time.
+
+        Args:
+            city: Its name in English or Chinese, such as "Paris", "Springfield, Illinois" or "苏州，中国". The result
+                tells which place was taken, and which others of that name there are.
+            days: For how many days a forecast is wanted, today included, from 1 to 14, such as 3; without it there is
+                only the current weather.
+            units: "metric" (°C, km/h), which is the default, or "imperial" (°F, mph).
+        """
+        return observe(service, city, days, units or "metric")
+
+    return weather
 
 
-def elsewhere(city: str, candidate: City) -> str:
-    language = language_of(city)
-    if language == "zh":
-        return f"没有“{city}”的数据：这里只有{candidate.place(language)}。"
-    return f'There are no data for "{city}": the one that is known here is {candidate.place(language)}.'
-
-
-def unknown(city: str) -> str:
-    """Say which cities there are, those of similar spelling first."""
-    language = language_of(city)
-    known = {item.chinese if language == "zh" else item.english: item for item in CITIES}
-    asked = key(city)[:50]
-    nearest = sorted(known, key=lambda name: SequenceMatcher(None, key(name), asked).ratio(), reverse=True)
-    if language == "zh":
-        return f"没有“{city}”的数据。请给出以下城市之一：{'、'.join(nearest)}。"
-    return f'There are no data for "{city}". Give one of these cities: {", ".join(nearest)}.'
-
-
-def key(name: str) -> str:
-    """A name as it is compared: without case, accents, spaces and points, and without 市 or City at its end."""
-    plain = unicodedata.normalize("NFKD", name).casefold()
-    letters = "".join(char for char in plain if char.isalnum())
-    return re.sub(r"(?<=.)(市|city)$", "", letters)
-
-
-SKY = {
-    "clear": "晴",
-    "partly cloudy": "多云",
-    "overcast": "阴",
-    "light rain": "小雨",
-    "showers": "阵雨",
-    "thunderstorm": "雷阵雨",
-    "fog": "雾",
-    "light snow": "小雪",
-}
-
-CHINA = Country("China", "中国", ("PRC", "CN", "中华人民共和国"))
-JAPAN = Country("Japan", "日本", ("JP",))
-GERMANY = Country("Germany", "德国", ("DE", "Deutschland"))
-AUSTRALIA = Country("Australia", "澳大利亚", ("AU", "澳洲"))
-CANADA = Country("Canada", "加拿大", ("CA",))
-USA = Country("United States", "美国", ("USA", "US", "U.S.A.", "America", "United States of America"))
-UK = Country("United Kingdom", "英国", ("UK", "GB", "Great Britain", "Britain", "England"))
-
-CITIES = (
-    City("Beijing", "北京", CHINA, 18, "clear", 35, 12, also=("Peking",)),
-    City("Shanghai", "上海", CHINA, 22, "partly cloudy", 68, 15),
-    City(
-        "Guangzhou",
-        "广州",
-        CHINA,
-        28,
-        "showers",
-        82,
-        9,
-        also=("Canton",),
-        region=("Guangdong", "广东", "广东省"),
-    ),
-    City("Shenzhen", "深圳", CHINA, 27, "partly cloudy", 78, 14, region=("Guangdong", "广东", "广东省")),
-    City("Chengdu", "成都", CHINA, 19, "overcast", 74, 6, region=("Sichuan", "四川", "四川省")),
-    City("Hangzhou", "杭州", CHINA, 21, "light rain", 80, 10, region=("Zhejiang", "浙江", "浙江省")),
-    City("Wuhan", "武汉", CHINA, 23, "partly cloudy", 66, 8, region=("Hubei", "湖北", "湖北省")),
-    City("Nanjing", "南京", CHINA, 20, "overcast", 70, 11, region=("Jiangsu", "江苏", "江苏省")),
-    City("Xi'an", "西安", CHINA, 17, "fog", 60, 5, region=("Shaanxi", "陕西", "陕西省")),
-    City("Chongqing", "重庆", CHINA, 24, "light rain", 77, 4),
-    City("Tianjin", "天津", CHINA, 16, "clear", 42, 13),
-    City("Harbin", "哈尔滨", CHINA, -6, "light snow", 64, 17, region=("Heilongjiang", "黑龙江", "黑龙江省")),
-    City("Hong Kong", "香港", CHINA, 26, "thunderstorm", 85, 19, also=("HK", "Hongkong")),
-    City("Tokyo", "东京", JAPAN, 20, "light rain", 72, 16, also=("東京", "东京都")),
-    City("Osaka", "大阪", JAPAN, 21, "partly cloudy", 65, 11),
-    City("Seoul", "首尔", Country("South Korea", "韩国", ("Korea", "KR")), 15, "clear", 48, 9),
-    City("Singapore", "新加坡", Country("Singapore", "新加坡", ("SG",)), 31, "thunderstorm", 84, 10),
-    City("Bangkok", "曼谷", Country("Thailand", "泰国", ("TH",)), 33, "showers", 75, 8),
-    City("New Delhi", "新德里", Country("India", "印度", ("IN",)), 30, "fog", 55, 7, also=("Delhi", "德里")),
-    City("Mumbai", "孟买", Country("India", "印度", ("IN",)), 32, "partly cloudy", 73, 14, also=("Bombay",)),
-    City("Dubai", "迪拜", Country("United Arab Emirates", "阿联酋", ("UAE",)), 36, "clear", 40, 18),
-    City("Moscow", "莫斯科", Country("Russia", "俄罗斯", ("RU",)), 3, "light snow", 79, 20),
-    City("Istanbul", "伊斯坦布尔", Country("Turkey", "土耳其", ("Türkiye", "TR")), 17, "overcast", 69, 22),
-    City("Cairo", "开罗", Country("Egypt", "埃及", ("EG",)), 29, "clear", 28, 13),
-    City("Nairobi", "内罗毕", Country("Kenya", "肯尼亚", ("KE",)), 22, "partly cloudy", 58, 12),
-    City("London", "伦敦", UK, 12, "light rain", 81, 21),
-    City("Paris", "巴黎", Country("France", "法国", ("FR",)), 14, "overcast", 70, 14),
-    City("Berlin", "柏林", GERMANY, 10, "overcast", 76, 18),
-    City("Munich", "慕尼黑", GERMANY, 8, "showers", 78, 15, also=("München",), region=("Bavaria", "Bayern")),
-    City("Madrid", "马德里", Country("Spain", "西班牙", ("ES",)), 19, "clear", 38, 10),
-    City("Rome", "罗马", Country("Italy", "意大利", ("IT",)), 20, "partly cloudy", 62, 9, also=("Roma",)),
-    City("New York", "纽约", USA, 13, "clear", 52, 19, also=("NYC",), region=("NY",)),
-    City("San Francisco", "旧金山", USA, 16, "fog", 77, 23, also=("三藩市",), region=("California", "CA")),
-    City("Los Angeles", "洛杉矶", USA, 24, "clear", 45, 8, also=("LA",), region=("California", "CA")),
-    City("Chicago", "芝加哥", USA, 9, "partly cloudy", 60, 26, region=("Illinois", "IL")),
-    City("Toronto", "多伦多", CANADA, 7, "overcast", 71, 17, region=("Ontario", "ON")),
-    City("Sydney", "悉尼", AUSTRALIA, 23, "clear", 57, 20, region=("New South Wales", "NSW")),
-    City("São Paulo", "圣保罗", Country("Brazil", "巴西", ("BR",)), 25, "thunderstorm", 80, 11),
-)
+def observe(service: OpenMeteo, city: str, days: int | None, units: Units) -> str:
+    """What a model reads of live weather; without a connection, the sample, and that it is one."""
+    if not city.strip():
+        raise ValueError('the city is empty: give its name, such as "Paris, France"')
+    if days is not None and not 1 <= days <= MAX_DAYS:
+        raise ValueError(f"days {days} is out of range: give a number from 1 to {MAX_DAYS}")
+    try:
+        return service.report(city, days=int(days or 0), units=units)
+    except Unreachable:
+        with suppress(ToolError):
+            return f"{find(city).report(language_of(city))}\n{OFFLINE[language_of(city)]}"
+        raise

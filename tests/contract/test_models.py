@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,8 +22,13 @@ from react_lab import (
     ToolCall,
     ToolRegistry,
     ToolUseAgent,
+    Usage,
     tool,
 )
+from react_lab.hardening.budget import with_budget
+from react_lab.hardening.compaction import with_compaction
+from react_lab.hardening.retry import with_retry
+from react_lab.models.anthropic import AnthropicModel
 from react_lab.models.base import Thought
 from react_lab.models.pairing import PairingError
 from tests.wire_server import (
@@ -45,9 +51,17 @@ from tests.wire_server import (
     response,
 )
 
+WRAPPERS: dict[str, Callable[[Model], Model]] = {
+    "retry": with_retry,
+    "compaction": lambda model: with_compaction(model, max_tokens=1, keep_rounds=1),
+    "budget": lambda model: with_budget(model, max_calls=9),
+}
 
-@pytest.fixture(params=[*WIRES, "scripted", "offline"])
+
+@pytest.fixture(params=[*WIRES, *WRAPPERS, "scripted", "offline"])
 def model(request: pytest.FixtureRequest) -> Model:
+    if wrap := WRAPPERS.get(request.param):
+        return wrap(connect("chat", Server(TURNS["chat"])))
     if request.param == "offline":
         return OfflineModel()
     if request.param == "scripted":
@@ -58,6 +72,7 @@ def model(request: pytest.FixtureRequest) -> Model:
 def test_a_model_has_a_name_and_is_a_model(model: Model) -> None:
     assert isinstance(model, Model)
     assert model.name
+    assert model.native_tools
 
 
 def test_a_call_comes_as_data(model: Model) -> None:
@@ -287,3 +302,26 @@ def test_the_history_is_sent_whole_on_the_chat_wire() -> None:
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "What is 6 × 7?"},
     ]
+
+
+@pytest.mark.parametrize(("wire", "model"), [("anthropic", "claude-haiku-5-5"), ("responses", "gpt-6-luna")])
+def test_a_reply_says_what_it_cost_and_cached_tokens_cost_less(wire: str, model: str) -> None:
+    pytest.importorskip("genai_prices", reason="pip install 'react-lab[prices]'")
+    asked = connect(wire, Server(TURNS[wire]))
+    asked.model = model
+    reply = asked.reply(QUESTION)
+    assert reply.usage == Usage(7, 3, 2)
+    assert reply.cost_usd == pytest.approx((5 * 0.10 + 2 * 0.01 + 3 * 0.50) / 1e6)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_an_unknown_price_is_none_and_not_zero(wire: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert connect(wire, Server(TURNS[wire]), name="a-model-of-tomorrow").reply(QUESTION).cost_usd is None
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    assert connect(wire, Server(TURNS[wire])).reply(QUESTION).cost_usd is None
+
+
+def test_what_a_gateway_charges_is_unknown() -> None:
+    http = httpx2.Client(transport=httpx2.MockTransport(Server(TURNS["anthropic"])))
+    client = anthropic.Anthropic(api_key="k", base_url="https://gateway.example.com", http_client=http)
+    assert AnthropicModel("claude-haiku-5-5", client=client).reply(QUESTION).cost_usd is None

@@ -28,7 +28,14 @@ CUT_SHORT = "the connection ended before the reply was complete"
 
 
 class WireError(Exception):
-    """An answer that can't be read as a reply; the text says what was wrong with it."""
+    """An answer that can't be read as a reply; the text says what was wrong with it.
+
+    `body` is what the provider said of its error, where it said something.
+    """
+
+    def __init__(self, text: str, body: Mapping[str, Any] | None = None) -> None:
+        super().__init__(text)
+        self.body = body
 
 
 class Telling:

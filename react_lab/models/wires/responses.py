@@ -81,7 +81,8 @@ def _text_item(message: Message) -> Json:
 
 def from_wire(response: Mapping[str, Any], *, model: str, taken: set[str]) -> Reply:
     if response.get("status") == "failed" or "output" not in response:
-        raise WireError(str((response.get("error") or {}).get("message") or "the server's answer holds no output"))
+        error = response.get("error") or {}
+        raise WireError(str(error.get("message") or "the server's answer holds no output"), error)
     items, calls = _own_items(response["output"], taken)
     texts = [_joined(item["content"], "text") for item in items if item["type"] == "message"]
     thoughts = [part.get("text") for item in items if item["type"] == "reasoning" for part in _thought_parts(item)]
@@ -177,7 +178,7 @@ def collect(events: Iterable[Mapping[str, Any]], telling: Telling) -> Json:
         elif kind == "response.output_item.done":
             items.append(event["item"])
         elif kind == "error":
-            raise WireError(str(event.get("message") or event))
+            raise WireError(str(event.get("message") or event), event)
         elif kind in LAST_EVENTS:
             response = dict(event["response"])
             return {**response, "output": response.get("output") or items}

@@ -1,0 +1,1 @@
+"""What makes a demonstration dependable: each part is put around a model or a registry, from outside."""
