@@ -372,12 +372,13 @@ class Trace:
         call: int = 0,
         reply: Reply | str | None = None,
         question: str | None = None,
+        prompt: str | None = None,
         model: str | None = None,
     ) -> Trace:
         """A new, unfinished run that is this one up to a step, but for one change; this one stays as it is.
 
         `agent.resume(trace.fork(2, observation="..."))` runs on from there; nothing recorded is run again. Without a
-        change, and with another question or model, the model is asked again at the step.
+        change, and with another question, prompt or model, the model is asked again at the step.
 
         Args:
             step: Number of the step, from 1.
@@ -385,14 +386,14 @@ class Trace:
             call: Which of the step's calls, from 0.
             reply: What the model shall have written instead; it is read again, and its calls are run.
             question: What the person shall have asked instead. Replies of the steps before are kept.
+            prompt: What the model shall be told instead of the system prompt. Replies of the steps before are kept.
             model: The name of the model that will go on.
         Raises:
             IndexError: there is no such step, or it has no such call.
-            ValueError: more than one of observation, reply and question is given.
+            ValueError: more than one of observation, reply, question and prompt is given.
         """
-        changes = {"observation": observation, "reply": reply, "question": question}
-        if sum(change is not None for change in changes.values()) > 1:
-            raise ValueError("one change a fork: give an observation, a reply or a question")
+        if sum(change is not None for change in (observation, reply, question, prompt)) > 1:
+            raise ValueError("one change a fork: give an observation, a reply, a question or a prompt")
         if step not in self._by_step:
             raise IndexError(f"no step {step}; this run has {len(self.steps)}")
         if observation is None and self.find("request", step) is None:
@@ -406,6 +407,8 @@ class Trace:
             change = child._change_reply(self, step, Reply(reply) if isinstance(reply, str) else reply)
         else:
             change = child._ask_again(self, step, question)
+        if prompt is not None:
+            change = child._change_prompt(self.node_at(step), prompt)
         if model is not None:
             child.run["model"] = change["model"] = model
         child.run["parent"] = {"id": self.id, "step": step, "change": change}
@@ -439,6 +442,11 @@ class Trace:
         self.events[place] = self._by_step[1][0] = {**first, "messages": asked, "changed": True}
         self.run["question"] = question
         return {"question": question}
+
+    def _change_prompt(self, node: str, prompt: str) -> dict[str, Any]:
+        run = self._run_of(node) if node else self.run
+        self.events[self.events.index(run)] = {**run, "system": prompt}
+        return {"prompt": prompt}
 
     def _keep_until(self, parent: Trace, step: int) -> None:
         """Take over what was recorded before a step, and the step's request."""

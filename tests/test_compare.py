@@ -166,6 +166,7 @@ def test_the_panel_changes_an_observation_and_shows_both_runs(tmp_path: Path) ->
         "observation 2: multiply",
         "the model's reply",
         "the question",
+        "the system prompt",
         "nothing, ask again",
     ]
     assert panel.text.value.startswith("Lighthouse of Genoa")
@@ -177,6 +178,17 @@ def test_the_panel_changes_an_observation_and_shows_both_runs(tmp_path: Path) ->
     assert panel.status.value == f"{child.id}: answered, saved as {tmp_path / 'run-fork-1.jsonl'}"
     (beside,) = panel.comparison.children
     assert beside.told["start"] == 2
+
+
+def test_a_fork_can_change_the_system_prompt_of_a_run_or_of_a_node() -> None:
+    child = lighthouse().fork(2, prompt="Answer in verse.")
+    assert child.prompt_at(2)[0].text == "Answer in verse."
+    assert (child.parent or {})["change"] == {"prompt": "Answer in verse."}
+    node = desk().fork(3, prompt="Be brief.")
+    assert node.prompt_at(3)[0].text == "Be brief."
+    assert node.prompt_at(1)[0].text != "Be brief."
+    finished = agent("80 m").resume(child)
+    assert (finished.answer, finished.prompt_at(2)[0].text) == ("80 m", "Answer in verse.")
 
 
 def test_the_panel_forks_a_workflow_within_a_node() -> None:

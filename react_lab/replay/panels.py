@@ -80,7 +80,7 @@ class Workbench(ipywidgets.VBox):  # type: ignore[misc]
             (self._word("observation").format(number=number + 1, name=result.name), number)
             for number, result in enumerate(results)
         ]
-        others = [(self._word(name), name) for name in ("reply", "question", "nothing")]
+        others = [(self._word(name), name) for name in ("reply", "question", "prompt", "nothing")]
         self.change.options = [*observations, *others]
         self.change.index = 0
         self._show_text()
@@ -92,6 +92,9 @@ class Workbench(ipywidgets.VBox):  # type: ignore[misc]
             self.text.value = self.trace.results_at(self.step.value)[chosen].content
         elif chosen == "question":
             self.text.value = self.trace.question
+        elif chosen == "prompt":
+            asks = self.trace.find("request", self.step.value)
+            self.text.value = self.trace.prompt_at(self.step.value)[0].text if asks else ""
         elif chosen == "reply":
             self.text.value = editable(self.trace.reply_at(self.step.value) or Reply())
         self.text.disabled = chosen == "nothing"
@@ -119,7 +122,8 @@ class Workbench(ipywidgets.VBox):  # type: ignore[misc]
         if chosen == "reply":
             reply = edited(self.trace.reply_at(step) or Reply(), text)
             return agent, self.trace.fork(step, reply=reply, model=model)
-        return agent, self.trace.fork(step, question=text if chosen == "question" else None, model=model)
+        changed = {chosen: text} if chosen in ("question", "prompt") else {}
+        return agent, self.trace.fork(step, **changed, model=model)
 
     def _carry_out(self, agent: Runner, child: Trace) -> None:
         """Run the fork on, keep it whatever becomes of it, and show it beside its parent."""
