@@ -392,75 +392,17 @@ class Trace:
             IndexError: there is no such step, or it has no such call.
             ValueError: more than one of observation, reply, question and prompt is given.
         """
-        if sum(change is not None for change in (observation, reply, question, prompt)) > 1:
-            raise ValueError("one change a fork: give an observation, a reply, a question or a prompt")
-        if step not in self._by_step:
-            raise IndexError(f"no step {step}; this run has {len(self.steps)}")
-        if observation is None and self.find("request", step) is None:
-            raise ValueError(f"step {step} asks no model: change an observation")
-        if question is not None and self.node_at(step):
-            raise ValueError("the question of a workflow goes through all of its nodes: start a new run with the other")
-        child = Trace([{**self.run, "id": uuid.uuid4().hex[:12], "started_at": now()}])
-        if observation is not None:
-            change = child._change_observation(self, step, call, observation)
-        elif reply is not None:
-            change = child._change_reply(self, step, Reply(reply) if isinstance(reply, str) else reply)
-        else:
-            change = child._ask_again(self, step, question)
-        if prompt is not None:
-            change = child._change_prompt(self.node_at(step), prompt)
-        if model is not None:
-            child.run["model"] = change["model"] = model
-        child.run["parent"] = {"id": self.id, "step": step, "change": change}
+        child: Trace = _function("branching", "fork")(
+            self,
+            step,
+            observation=observation,
+            call=call,
+            reply=reply,
+            question=question,
+            prompt=prompt,
+            model=model,
+        )
         return child
-
-    def _change_observation(self, parent: Trace, step: int, call: int, observation: str) -> dict[str, Any]:
-        results = list(parent.find_all("result", step))
-        if not 0 <= call < len(results):
-            raise IndexError(f"step {step} has {len(results)} observations; there is no number {call}")
-        said = {"content": observation, "is_error": False, "traceback": None, "changed": True}
-        for event in parent._until(step):
-            self._keep({**event, **said} if event is results[call] else event)
-        return {"call": call, "observation": observation}
-
-    def _change_reply(self, parent: Trace, step: int, reply: Reply) -> dict[str, Any]:
-        self._keep_until(parent, step)
-        node = {"node": parent.node_at(step)} if parent.node_at(step) else {}
-        self._keep({"event": "reply", "step": step, **node, **reply_fields(reply), "seconds": 0.0, "changed": True})
-        return {"reply": reply.text, "tool_calls": [set_fields(call) for call in reply.tool_calls]}
-
-    def _ask_again(self, parent: Trace, step: int, question: str | None) -> dict[str, Any]:
-        self._keep_until(parent, step)
-        if question is None:
-            return {}
-        first = self.find("request", 1)
-        assert first is not None, "every run begins with a request"
-        asked = [
-            {**message, "text": question} if message["role"] == "user" else message for message in first["messages"]
-        ]
-        place = self.events.index(first)
-        self.events[place] = self._by_step[1][0] = {**first, "messages": asked, "changed": True}
-        self.run["question"] = question
-        return {"question": question}
-
-    def _change_prompt(self, node: str, prompt: str) -> dict[str, Any]:
-        run = self._run_of(node) if node else self.run
-        self.events[self.events.index(run)] = {**run, "system": prompt}
-        return {"prompt": prompt}
-
-    def _keep_until(self, parent: Trace, step: int) -> None:
-        """Take over what was recorded before a step, and the step's request."""
-        for event in parent._until(step):
-            if event.get("step") != step or event["event"] == "request":
-                self._keep(event)
-
-    def _until(self, step: int) -> Iterator[Event]:
-        """The events behind `run` up to the end of a step; the ends of nodes only if they came before it."""
-        begun = False
-        for event in self.events[1:]:
-            begun = begun or event.get("step") == step
-            if event.get("step", step + 1 if begun else 0) <= step:
-                yield event
 
     # -- other forms -----------------------------------------------------------------------------------------
 
