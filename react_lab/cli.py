@@ -394,7 +394,7 @@ def say_published(notes: Iterable[Any]) -> None:
     """Print what became of each note as it is published; exit code 1 if one failed."""
     failed = False
     for published in notes:
-        print("\n    ".join((f"{published.action}: {published.target}", *published.details)))
+        print(published)
         failed = failed or published.action == "failed"
     if failed:
         raise typer.Exit(1)

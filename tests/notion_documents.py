@@ -6,13 +6,14 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
+from html import escape
 
 from bs4 import BeautifulSoup
 from markdown_it import MarkdownIt
 
 from react_lab_exporters.notion.blocks import Block
+from react_lab_exporters.notion.compare import links_in
 from react_lab_exporters.notion.reader import below, text_in
-from react_lab_exporters.notion.writer import links_in
 
 WORDS = "agent loop thought action 观察 温度 答案 naïve 🙂 🇨🇳 a_b c*d <b>x</b> 5% $5 x^2 (note) “q” 1,000 e.g.".split()
 LANGUAGES = ["python", "Python  ", "js {1,3}", "", "brainfuck", "c++", "sh"]
@@ -97,7 +98,8 @@ def word_counts(text: str) -> Counter[str]:
 
 def reference(markdown: str) -> BeautifulSoup:
     """The text by the parser's own renderer: HTML as text, tables, nothing else of ours."""
-    md = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    md = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("html_block")
+    md.add_render_rule("html_inline", lambda _, tokens, number, options, env: escape(tokens[number].content))
     return BeautifulSoup(md.render(re.sub(r"- \[[ x]\] ", "- ", markdown)), "html.parser")
 
 

@@ -21,6 +21,7 @@ from react_lab_exporters.exporter import Exporter, Published
 from react_lab_exporters.files import file_name
 from react_lab_exporters.markdown import MarkdownExporter, quoted, render
 from react_lab_exporters.note import note_from_trace
+from tests.payloads import PAYLOADS
 
 URL = "https://example.org/a"
 
@@ -253,6 +254,20 @@ def assert_contained(question: str, thought: str, query: str, answer: str) -> No
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_stays_in_its_place(text):
     assert_contained(text, text, text, text)
+
+
+@pytest.mark.parametrize("template", ["research", "experiment"])
+@pytest.mark.parametrize("text", [*HOSTILE, *PAYLOADS])
+def test_hostile_names_stay_in_their_place(text, template):
+    """Of a file that somebody sent: names of models, tools, settings and nodes are not ours either."""
+    trace = make_trace("q " + text, text, text, text + " a")
+    trace.run.update(model=text, agent=text, settings={text: text}, tools=[{"name": text}])
+    trace.events[-1].update(findings=[{"text": text, "sources": [text]}], sources=[text], notes=[text])
+    note = note_from_trace(trace)
+    note = replace(note, steps=tuple(replace(step, node=text) for step in note.steps))
+    tokens = MarkdownIt("commonmark").parse(parts(render(note, template))[1])
+    flat = tokens + [child for token in tokens for child in token.children or ()]
+    assert not {"html_block", "html_inline", "image"} & {token.type for token in flat}
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])

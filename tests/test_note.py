@@ -6,7 +6,19 @@ from react_lab.tool_use import ToolUseAgent
 from react_lab.tools.base import tool
 from react_lab.tools.registry import ToolRegistry
 from react_lab.trace import Trace
-from react_lab_exporters.document import WORDS, Blank, Facts, Heading, Prose, Sentence, document
+from react_lab_exporters.document import (
+    WORDS,
+    Blank,
+    Call,
+    Facts,
+    Fold,
+    Heading,
+    Links,
+    Prose,
+    Verbatim,
+    decimal,
+    document,
+)
 from react_lab_exporters.note import note_from_trace
 
 
@@ -117,7 +129,7 @@ def test_the_experiment_sheet_is_filled_in_where_the_run_knows_and_blank_elsewhe
     assert headings[-2] == review
     assert Prose(question) in parts
     assert Prose("because") in parts
-    assert Sentence("multiply, search, say") in parts
+    assert Call("multiply, search, say") in parts
     assert ("max_steps", "5") in [row for part in parts if isinstance(part, Facts) for row in part.rows]
     blanks = [part for part in parts if isinstance(part, Blank)]
     assert len(blanks) == 5
@@ -125,3 +137,91 @@ def test_the_experiment_sheet_is_filled_in_where_the_run_knows_and_blank_elsewhe
 
 def test_every_word_of_a_document_exists_in_both_languages():
     assert WORDS["en"].keys() == WORDS["zh"].keys()
+
+
+# -- what it cost --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("costs", "told"), [((0.1, 0.2), "0.3"), ((1e-05, None), "0.00001"), ((0.0,), "0"), ((12.5,), "12.5")]
+)
+def test_what_a_run_cost_is_told_in_both_templates(costs, told):
+    replies = [calls(("say", {"text": "x"})), "done"][-len(costs) :]
+    trace = run("q?", replies)
+    found = [event for event in trace.events if event["event"] == "reply"]
+    for event, cost in zip(found, costs, strict=True):
+        event.update({} if cost is None else {"cost_usd": cost})
+    for template in ("research", "experiment"):
+        rows = [
+            row for part in document(note_from_trace(trace), template) if isinstance(part, Facts) for row in part.rows
+        ]
+        assert ("Cost (USD)", told) in rows
+
+
+def test_an_unknown_cost_is_left_out():
+    rows = [row for part in document(note_from_trace(run("q?", ["a"]))) if isinstance(part, Facts) for row in part.rows]
+    assert [name for name, _ in rows] == ["Model", "Seconds"]
+
+
+def test_a_number_is_written_without_an_exponent():
+    assert [decimal(number) for number in (1e-06, 100, 0.25, 0)] == ["0.000001", "100", "0.25", "0"]
+
+
+# -- workflows -----------------------------------------------------------------------------------------------
+
+FUJI, JAPAN = "https://example.org/fuji", "https://example.org/japan"
+
+
+def workflow(question: str = "How high is Mount Fuji?", **end: object) -> Trace:
+    """A run of several nodes, one of which only runs tools."""
+    call = {"id": "c", "name": "search", "arguments": {"query": "Fuji"}}
+    return Trace(
+        [
+            {"event": "run", "id": "r", "question": question, "model": "scripted", "started_at": "2026-11-30T00:00:00"},
+            {"event": "reply", "step": 1, "node": "planner", "text": "I search.", "seconds": 1.5},
+            {"event": "parse", "step": 2, "node": "researcher-2", "calls": [call]},
+            {
+                "event": "result",
+                "step": 2,
+                "node": "researcher-2",
+                "call_id": "c",
+                "name": "search",
+                "content": "3,776 m",
+            },
+            {"event": "reply", "step": 3, "node": "writer", "text": "3,776 m [1]", "seconds": 1.0},
+            {"event": "reply", "step": 4, "node": "mine-x", "text": "x", "seconds": 1.0},
+            {"event": "end", "outcome": "answered", "answer": "3,776 m [1]", "sources": [FUJI, JAPAN], **end},
+        ]
+    )
+
+
+def test_a_finding_of_a_workflow_is_a_statement_with_its_sources():
+    trace = workflow(findings=[{"text": "It is 3,776 m high.", "sources": [2, FUJI, 9]}, {"text": "It is in Japan."}])
+    note = note_from_trace(trace)
+    assert [(finding.text, finding.sources) for finding in note.findings] == [
+        ("It is 3,776 m high.", (JAPAN, FUJI)),
+        ("It is in Japan.", ()),
+    ]
+    folds = [part for part in document(note) if isinstance(part, Fold)]
+    assert folds[0] == Fold(Heading("Finding 1", 3), (Prose("It is 3,776 m high."), Links((JAPAN, FUJI))))
+    assert Verbatim("3,776 m") in folds[3].parts  # what was observed is told where it was observed
+
+
+def test_without_statements_the_findings_of_a_workflow_are_its_observations():
+    assert [finding.text for finding in note_from_trace(workflow()).findings] == ["3,776 m"]
+
+
+@pytest.mark.parametrize(
+    ("question", "nodes"),
+    [("How high?", ["planner", "researcher-2", "writer", "mine-x"]), ("多高？", ["规划", "检索 2", "撰写", "mine-x"])],
+)
+def test_the_steps_of_a_workflow_stand_under_the_names_of_its_nodes(question, nodes):
+    parts = document(note_from_trace(workflow(question)))
+    headings = [part.text for part in parts if isinstance(part, Heading) and part.level == 3]
+    assert headings == nodes
+    assert [part.title.level for part in parts if isinstance(part, Fold) and isinstance(part.title, Heading)] == [4] * 4
+
+
+def test_what_a_workflow_says_about_itself_is_kept():
+    parts = document(note_from_trace(workflow(notes=["Nothing was found about <b>."])))
+    assert parts[parts.index(Heading("Remarks")) + 1] == Prose("Nothing was found about <b>.")

@@ -14,6 +14,7 @@ from react_lab_exporters.notion.text import is_address, pieces, plain, text_of, 
 from tests.conftest import json_lines
 from tests.notion_documents import all_links, all_text, document, lost_links, lost_words
 from tests.notion_server.checks import schemas, wrong_with_request
+from tests.payloads import PAYLOADS
 from tests.test_markdown import HOSTILE, hostile_text
 
 
@@ -214,6 +215,23 @@ def test_an_image_is_embedded_only_where_that_is_wanted():
     assert text_of(block["image"]["caption"]) == "chart"
 
 
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ('<a title="*x*" href="a_b_c">*it*</a>', '<a title="*x*" href="a_b_c">it</a>'),  # no Markdown inside a tag
+        ("\\(\\) \\[\\\\\\]", "() [\\]"),  # escapes, and no maths without a letter or digit
+        ("![a *b* [c](/d)](https://x.io)", "a b c"),  # what an image shows is text
+    ],
+)
+def test_the_text_is_the_one_of_commonmark(markdown, text):
+    assert text_in(render(markdown)[0]) == text
+
+
+def test_a_fence_may_escape_its_language():
+    _, code = one("```c\\+\\+\nx\n```")
+    assert (code["language"], code.get("caption")) == ("c++", None)
+
+
 def test_html_is_text():
     assert outline(render("<div>\n<b>bold</b> & &amp;\n</div>")) == [("paragraph", "<div>\n<b>bold</b> & &\n</div>")]
 
@@ -337,3 +355,12 @@ def test_addresses_of_the_web_are_addresses(url):
 def test_rendering_is_a_matter_of_the_text_alone():
     text = document(7)
     assert json.dumps(render(text)) == json.dumps(render(text))
+
+
+@pytest.mark.parametrize("text", PAYLOADS)
+def test_a_payload_is_kept_as_text_and_links_only_to_the_web(text):
+    blocks = render(text)
+    assert not lost_words(text, blocks)
+    assert all(url.startswith(("http://", "https://", "mailto:")) for url in all_links(blocks))
+    assert not [each for each in blocks if each["type"] in ("image", "embed", "video", "file", "bookmark")]
+    assert wrong_with(text) is None

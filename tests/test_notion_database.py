@@ -104,6 +104,24 @@ def test_a_column_that_was_deleted_is_left_out_and_told(lab):
     assert lab.publish(trace_of("42"))[0].details == ("there is no column 'Cost'; it is left out",)
 
 
+def test_where_notion_knows_no_ids_of_columns_their_names_are_used(lab):
+    lab.server.store.known_ids = False
+    trace = trace_of("42")
+    schema(lab)["回答"] = {**schema(lab).pop("Answer"), "name": "回答"}
+    adopt(lab)
+    assert lab.publish(trace)[0].action == "created"
+    assert lab.publish(changed(trace, "43"))[0].action == "updated"
+    assert lab.values()["Run ID"] == trace.id
+    refused = [each for each in lab.server.log if each.status == 400]
+    assert len(refused) == 2  # once for each time that something was published
+
+
+def test_another_refusal_is_not_taken_for_one_of_ids(lab):
+    lab.server.faults = {2: Fault(400)}
+    assert lab.publish(trace_of("42"), attach_trace=False)[0].action == "failed"
+    assert len(lab.server.log) == 3
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_doctor_says_what_is_configured_and_what_is_next(lab, language, monkeypatch, tmp_path):
     said: list[str] = []

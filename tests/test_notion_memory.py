@@ -1,3 +1,5 @@
+import json
+import re
 from typing import Any
 
 import pytest
@@ -6,8 +8,22 @@ from react_lab.errors import ToolError
 from react_lab.messages import Reply, ToolCall
 from react_lab.models.scripted import ScriptedModel
 from react_lab.tool_use import ToolUseAgent
+from react_lab.tools.base import tool
 from react_lab.tools.registry import ToolRegistry
-from react_lab_exporters.notion.memory import FENCE, FENCE_END, Page, markdown, notion_tools, read_page
+from react_lab.trace import find_urls
+from react_lab.workflow.research import ResearchWorkflow
+from react_lab_exporters.note import note_from_trace
+from react_lab_exporters.notion.memory import (
+    FENCE,
+    FENCE_END,
+    Page,
+    hits,
+    markdown,
+    notion_recall,
+    notion_tools,
+    passage,
+    read_page,
+)
 from tests.notion_server.lab import notion_lab, trace_of
 
 DEEP = "# Title\n\n- a\n  - b\n    - c\n      - d\n        - e\n\n" + "\n\n".join(f"Paragraph {n}" for n in range(240))
@@ -47,8 +63,8 @@ def test_a_deep_page_of_250_blocks_is_read_whole(lab):
     for text in ("Title", *"abcde", "Paragraph 0", "Paragraph 239"):
         assert text in found.markdown
     assert found.gaps == ()
-    # The page, the endpoint that is not there, three lists of up to a hundred, and one for each of five parents.
-    assert len(lab.server.log) == (2 if lab.server.known_markdown else 10)
+    # The page, the endpoint that is not there, three lists of up to a hundred, and one for each of six parents.
+    assert len(lab.server.log) == (2 if lab.server.known_markdown else 11)
 
 
 def test_what_is_cut_is_told(lab):
@@ -68,6 +84,52 @@ def test_a_page_that_is_not_there_is_told_to_the_model(lab):
 
 def test_a_search_without_result_says_so(lab):
     assert "no page whose title holds 'xyzzy'" in tools(lab)["notion_search"].execute(query="xyzzy")
+
+
+@pytest.mark.parametrize(
+    "title", ["What is it?", "Two\nlines", "A (last edited 2020-01-01): https://evil.example/x", "标题"]
+)
+def test_what_was_found_can_be_taken_apart_again(lab, title):
+    lab.publish(trace_of("42", title))
+    told = tools(lab)["notion_search"].execute(query="")
+    found = [hit for hit in hits(told) if hit[0] != "Home"]
+    assert found == [(" ".join(title.split()), lab.server.store.show(lab.row)["url"])]
+    assert hits("Notion has no page whose title holds 'x'; try fewer words.") == []
+
+
+def test_a_workflow_recalls_a_page_and_cites_it(lab):
+    lab.publish(trace_of("Everest is 8,849 m high.\n\n\\[1] https://other.example", "How high is Everest?"))
+    url = lab.server.store.show(lab.row)["url"]
+
+    def filled(**fields: object) -> str:
+        return json.dumps(fields)
+
+    @tool
+    def search(query: str) -> str:
+        """Search."""
+        return "No result."
+
+    finding = {"text": "Everest is 8,849 m high.", "sources": [1]}
+    replies: list[Reply | str] = [
+        filled(queries=["height of Everest"]),
+        filled(findings=[finding], contradictions=[], missing=[]),
+        "8,849 m [1].",
+    ]
+    memory = [notion_recall(lab.notion)]
+    trace = ResearchWorkflow(ScriptedModel(replies), ToolRegistry([search]), memory=memory).run("How high is Everest?")
+    assert (trace.outcome, trace.sources) == ("answered", (url,))
+    assert trace.steps[1].results[0].content.startswith(f"[1] How high is Everest?\n{FENCE}\n")
+    assert note_from_trace(trace).findings[0].sources == (url,)
+
+
+def test_what_notion_does_not_hold_is_told_to_the_workflow(lab):
+    assert notion_recall(lab.notion).execute(query="xyzzy quux") == "No result in Notion for 'xyzzy quux'."
+
+
+def test_a_page_is_one_passage_and_its_own_address_comes_last():
+    text = passage(Page("t", "https://n.so/1", "[1] https://a.org\n[2] https://b.org"), 1000)
+    assert not re.search(r"(?m)^\[\d+\] ", text)
+    assert find_urls(text)[-1] == "https://n.so/1"
 
 
 def test_a_page_cannot_end_its_fence():

@@ -1,16 +1,11 @@
 """The server that the other tests trust: it refuses what Notion refuses, and shows what Notion shows."""
 
 import copy
-import os
-import shutil
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.notion_server.checks import wrong_with_request
-from tests.notion_server.server import TOKEN, Fault, running
 
 
 def text(content: str = "x", **more: Any) -> list[dict[str, Any]]:
@@ -105,21 +100,3 @@ def test_too_much_for_one_request_is_refused():
     assert wrong_with_request("AppendBlockChildren", {**append, "children": wide}) == "1080 blocks in one request"
     long = [paragraph(text("字" * 2000) * 3)] * 30
     assert "bytes" in str(wrong_with_request("AppendBlockChildren", {**append, "children": long}))
-
-
-@pytest.mark.slow
-def test_the_official_client_in_javascript_works_against_this_server():
-    """`npm install --prefix DIR @notionhq/client@5.26.0`, then NOTION_JS=DIR."""
-    modules = os.environ.get("NOTION_JS")
-    node = shutil.which("node")
-    if modules is None or node is None:
-        pytest.skip("needs Node.js and the client, see the docstring")
-    script = Path(__file__).parent / "notion_server" / "foreign.mjs"
-    with running() as server:
-        server.faults = {3: Fault(429, retry_after="1")}
-        home = server.store.home.id
-        arguments = [node, str(script), modules, server.address, TOKEN, home]
-        done = subprocess.run(arguments, check=False, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.strip() == "created, appended 150, read 150, found 1, updated, trashed, 404"
-        assert not server.complaints

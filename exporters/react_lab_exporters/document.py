@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from react_lab.language import Language
 from react_lab.messages import ToolCall, ToolResult
 from react_lab.trace import Step
-from react_lab_exporters.note import Finding, Note
+from react_lab_exporters.note import Note
 
 Template = Literal["research", "experiment"]
 
@@ -23,6 +24,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "steps": "How it was found",
         "step": "Step {}",
         "finding": "Finding",
+        "remarks": "Remarks",
         "failed": "failed",
         "reminder": "The reply could not be read; the model was told:",
         "no answer": "There is no answer",
@@ -58,6 +60,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "steps": "查找过程",
         "step": "第 {} 步",
         "finding": "发现",
+        "remarks": "说明",
         "failed": "失败",
         "reminder": "这条回复无法解析，模型收到的提醒：",
         "no answer": "没有答案",
@@ -85,6 +88,18 @@ WORDS: dict[Language, dict[str, str]] = {
         "tokens": "输入 / 输出词元",
         "cost": "费用（美元）",
     },
+}
+
+# The nodes of the library's workflows in Chinese; in English they are called what the code calls them.
+NODES = {
+    "planner": "规划",
+    "memory": "查自己的笔记",
+    "researcher": "检索",
+    "synthesizer": "综合",
+    "writer": "撰写",
+    "step": "任务",
+    "review": "复查",
+    "answer": "作答",
 }
 
 
@@ -175,7 +190,9 @@ def research(note: Note) -> Iterator[Part]:
     if note.sources:
         yield Heading(words["sources"])
         yield Links(note.sources)
+    yield from remarks(note)
     yield Heading(words["steps"])
+    yield Facts(tuple(spent(note)))
     yield from steps(note)
 
 
@@ -189,7 +206,7 @@ def experiment(note: Note) -> Iterator[Part]:
     yield Heading(words["objective"])
     yield Blank(words["goal"])
     yield Heading(words["tools"])
-    yield Sentence(", ".join(note.tools) or "–")
+    yield Call(", ".join(note.tools) or "–")
     yield Heading(words["variables"])
     yield Facts(tuple((name, as_text(value)) for name, value in note.settings.items()) or (("–", "–"),))
     yield Heading(words["log"])
@@ -199,6 +216,7 @@ def experiment(note: Note) -> Iterator[Part]:
     yield from findings(note)
     if note.sources:
         yield Links(note.sources)
+    yield from remarks(note)
     yield Heading(words["review"])
     yield Blank(words["compare"])
     yield Blank(words["cause"])
@@ -221,30 +239,54 @@ def facts(note: Note) -> Iterator[tuple[str, str]]:
     yield words["run"], note.run_id
     yield words["started"], note.started_at
     yield words["agent"], note.agent
-    yield words["model"], note.model
     yield words["outcome"], note.outcome
+    yield from spent(note)
+
+
+def spent(note: Note) -> Iterator[tuple[str, str]]:
+    words = WORDS[note.language]
+    yield words["model"], note.model
     yield words["seconds"], f"{note.seconds:.3f}"
     if note.input_tokens is not None:
         yield words["tokens"], f"{note.input_tokens} / {note.output_tokens}"
     if note.cost_usd is not None:
-        yield words["cost"], str(note.cost_usd)
+        yield words["cost"], decimal(note.cost_usd)
+
+
+def decimal(number: float) -> str:
+    """Up to six decimals, and never an exponent."""
+    return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
 def findings(note: Note) -> Iterator[Fold]:
+    word = WORDS[note.language]["finding"]
     for number, finding in enumerate(note.findings, start=1):
-        yield Fold(Call(call_text(finding.call), number), tuple(finding_parts(finding)))
+        links = (Links(finding.sources),) if finding.sources else ()
+        if finding.call:
+            yield Fold(Call(call_text(finding.call), number), (Verbatim(finding.text), *links))
+        else:
+            yield Fold(Heading(f"{word} {number}", level=3), (Prose(finding.text), *links))
 
 
-def finding_parts(finding: Finding) -> Iterator[Part]:
-    yield Verbatim(finding.text)
-    if finding.sources:
-        yield Links(finding.sources)
+def remarks(note: Note) -> Iterator[Part]:
+    if note.remarks:
+        yield Heading(WORDS[note.language]["remarks"])
+        yield from map(Prose, note.remarks)
 
 
-def steps(note: Note) -> Iterator[Fold]:
+def steps(note: Note) -> Iterator[Part]:
+    """The steps in their order, under the names of the nodes where a workflow made them."""
     title = WORDS[note.language]["step"]
-    for step in note.steps:
-        yield Fold(Heading(title.format(step.index), level=3), tuple(step_parts(note, step)))
+    for node, group in groupby(note.steps, key=lambda step: step.node):
+        if node:
+            yield Heading(node_title(note, node), level=3)
+        for step in group:
+            yield Fold(Heading(title.format(step.index), level=4 if node else 3), tuple(step_parts(note, step)))
+
+
+def node_title(note: Note, node: str) -> str:
+    name, _, number = node.partition("-")
+    return f"{NODES[name]} {number}".rstrip() if note.language == "zh" and name in NODES else node
 
 
 def step_parts(note: Note, step: Step) -> Iterator[Part]:

@@ -67,8 +67,8 @@ class HtmlExporter:
 
 def note_page(trace: Trace, note: Note, template: Template = "research") -> str:
     """The player's page with the note above the player, its hash still empty."""
-    head, body = to_page(trace, note.language).split("</head>\n<body>\n", 1)  # nothing in a run can spell "<body>"
-    return f"{head}{SEAL.blank}<style>\n{STYLE}</style>\n</head>\n<body>\n{article(note, template)}\n{body}"
+    head = f"{SEAL.blank}<style>\n{STYLE}</style>\n"
+    return to_page(trace, note.language, head=head, above=article(note, template) + "\n")
 
 
 def article(note: Note, template: Template = "research") -> str:

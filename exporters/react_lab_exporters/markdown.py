@@ -21,6 +21,7 @@ from react_lab_exporters.document import (
     Sentence,
     Template,
     Verbatim,
+    decimal,
     document,
 )
 from react_lab_exporters.exporter import Published
@@ -85,7 +86,7 @@ def front_matter(note: Note) -> Iterator[str]:
         if isinstance(value, tuple):
             yield f"{name}: [{', '.join(quoted(item) for item in value)}]\n"
         elif value is not None:
-            yield f"{name}: {quoted(value) if isinstance(value, str) else value}\n"
+            yield f"{name}: {quoted(value) if isinstance(value, str) else decimal(value)}\n"
     yield SEAL.blank
 
 
@@ -99,7 +100,7 @@ def to_markdown(part: Part) -> Iterator[str]:
     """A part of the document as Markdown, block by block."""
     match part:
         case Heading(text, level):
-            yield f"{'#' * level} {text}"
+            yield f"{'#' * level} {one_line(text)}"
         case Sentence(text, aside):
             yield f"*{text}*" if aside else text
         case Prose(text):
@@ -111,7 +112,7 @@ def to_markdown(part: Part) -> Iterator[str]:
         case Links(urls):
             yield links(urls)
         case Facts(rows):
-            yield "\n".join(["|  |  |", "|---|---|", *(f"| {name} | {cell(value)} |" for name, value in rows)])
+            yield "\n".join(["|  |  |", "|---|---|", *(f"| {label(name)} | {cell(value)} |" for name, value in rows)])
         case Blank(text):
             yield f"- [ ] {text}"
         case Fold(title, parts):
@@ -132,6 +133,10 @@ def harmless(line: str) -> str:
 
 def one_line(text: str) -> str:
     return harmless(" ".join(text.split()))
+
+
+def label(text: str) -> str:
+    return one_line(text).replace("|", "\\|").replace("`", "\\`")
 
 
 def cell(text: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from react_lab.language import Language, language_of
+from react_lab.language import Language
 from react_lab.messages import ToolCall, ToolResult
 from react_lab.tools.base import NO_OUTPUT
 from react_lab.trace import Outcome, Step, Trace, find_urls
@@ -16,11 +16,15 @@ MAX_TITLE_CHARS = 80
 
 @dataclass(frozen=True)
 class Finding:
-    """An observation that carried something: the call, what came back, and the addresses in it."""
+    """What was found out, and the addresses behind it.
 
-    call: ToolCall
+    Of an agent it is an observation that carried something, and `call` is what brought it; of a workflow it is a
+    statement.
+    """
+
     text: str
     sources: tuple[str, ...]
+    call: ToolCall | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Note:
     tags: tuple[str, ...]
     tools: tuple[str, ...] = ()  # what the agent could call
     settings: Mapping[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()  # of a workflow: what it did not find, and what it could not prove
 
     @property
     def by_stand_in(self) -> bool:
@@ -55,8 +60,8 @@ class Note:
 
     def finding_number(self, result: ToolResult) -> int | None:
         """Which finding a result became, from 1."""
-        texts = [finding.text for finding in self.findings]
-        return texts.index(result.content) + 1 if carried_something(result) else None
+        texts = [finding.text if finding.call else None for finding in self.findings]
+        return texts.index(result.content) + 1 if carried_something(result) and result.content in texts else None
 
 
 def note_from_trace(trace: Trace) -> Note:
@@ -67,27 +72,36 @@ def note_from_trace(trace: Trace) -> Note:
         run_id=trace.id,
         title=shorten(trace.question),
         question=trace.question,
-        language=language_of(trace.question),
+        language=trace.language,
         answer=trace.answer,
         outcome=trace.outcome,
         reason=trace.reason,
-        findings=find_findings(trace.steps),
+        findings=tuple(stated(trace)) or observed(trace.steps),
         sources=trace.sources,
         steps=trace.steps,
         agent=str(trace.run.get("agent", "")),
         model=model,
         input_tokens=usage.input_tokens if usage else None,
         output_tokens=usage.output_tokens if usage else None,
-        cost_usd=None,
+        cost_usd=None if trace.cost_usd is None else round(trace.cost_usd, 6),
         started_at=str(trace.run.get("started_at", "")),
         seconds=trace.seconds,
         tags=("react-lab", "offline-stand-in") if is_stand_in(model) else ("react-lab",),
         tools=tuple(str(schema.get("name", "")) for schema in trace.run.get("tools", ())),
         settings=trace.run.get("settings", {}),
+        remarks=tuple(map(str, trace.finish.get("notes", ()))),
     )
 
 
-def find_findings(steps: tuple[Step, ...]) -> tuple[Finding, ...]:
+def stated(trace: Trace) -> Iterator[Finding]:
+    """The findings of a workflow; a source is named by its address, or by its number among the run's sources."""
+    numbered = dict(enumerate(trace.sources, start=1))
+    for finding in trace.finish.get("findings", ()):
+        sources = (numbered.get(source) if isinstance(source, int) else source for source in finding.get("sources", ()))
+        yield Finding(str(finding["text"]), tuple(str(source) for source in sources if source))
+
+
+def observed(steps: tuple[Step, ...]) -> tuple[Finding, ...]:
     """What the tools found, oldest first; the same text is found only once."""
     findings: dict[str, Finding] = {}
     for step in steps:
@@ -95,7 +109,7 @@ def find_findings(steps: tuple[Step, ...]) -> tuple[Finding, ...]:
         for result in step.results:
             if carried_something(result) and result.content not in findings:
                 sources = tuple(dict.fromkeys(find_urls(result.content)))
-                findings[result.content] = Finding(calls[result.call_id], result.content, sources)
+                findings[result.content] = Finding(result.content, sources, calls[result.call_id])
     return tuple(findings.values())
 
 

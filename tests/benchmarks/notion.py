@@ -17,14 +17,15 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from react_lab_exporters.note import note_from_trace
+from react_lab_exporters.notion.attachment import trace_file
 from react_lab_exporters.notion.blocks import to_blocks
-from react_lab_exporters.notion.page import note_blocks
+from react_lab_exporters.notion.content import create_body
 from react_lab_exporters.notion.plan import plan
+from react_lab_exporters.notion.preview import Preview
 from react_lab_exporters.notion.text import plain
-from react_lab_exporters.notion.writer import create_body
 from tests.notion_documents import document, lost_links, lost_words, reference, word_counts
 from tests.notion_server.checks import wrong_with_request
-from tests.notion_server.lab import FORTY, SIX, Lab, notion_lab, trace_of
+from tests.notion_server.lab import FORTY, SIX, UPLOAD, Lab, notion_lab, trace_of
 from tests.notion_server.server import Fault
 from tests.notion_server.victim import MOMENTS
 from tests.test_markdown import HOSTILE
@@ -40,10 +41,11 @@ def requests(_: argparse.Namespace) -> Iterator[str]:
     """Requests of made-up reports against formula R."""
     outcomes: Counter[str] = Counter()
     for seed in range(REPORTS):
-        blocks = note_blocks(note_from_trace(trace_of(document(seed)))).blocks
+        trace = trace_of(document(seed))
+        blocks = Preview(note_from_trace(trace), file=trace_file(trace)).blocks
         ours, wanted = len(plan(blocks)), formula(blocks)
         outcomes["equal" if ours == wanted else "fewer" if ours < wanted else "more"] += 1
-    yield f"requests of {REPORTS} reports against R: {dict(outcomes)}"
+    yield f"requests for the pages of {REPORTS} reports against R: {dict(outcomes)}; {UPLOAD} more each for the trace"
 
 
 def texts(options: argparse.Namespace) -> Iterator[str]:
@@ -106,8 +108,8 @@ def kills(_: argparse.Namespace) -> Iterator[str]:
                     same += lab.page == wanted
                     extra.append(len(lab.server.log) - usual)
         yield (
-            f"kill -9 of a report of {writes} requests: {len(extra)} kills, {same} pages equal to the undisturbed one, "
-            f"extra requests at most {max(extra)}"
+            f"kill -9 of a report of {writes} requests, {UPLOAD} of them for the trace: {len(extra)} kills, "
+            f"{same} pages equal to the undisturbed one, extra requests at most {max(extra)}"
         )
 
 

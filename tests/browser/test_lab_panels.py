@@ -9,7 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.lab import Notebook
-from tests.browser.runs import lighthouse, save_notebook
+from tests.browser.runs import lighthouse, lighthouse_in_chinese, save_notebook
+from tests.notion_server.lab import notion_lab
+from tests.notion_server.server import TOKEN
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -75,3 +77,54 @@ def test_a_run_is_watched_and_a_fork_stands_beside_its_parent(
     two = notebook.show("compare(parent")
     expect(two.locator(".react-lab-player")).to_contain_text("从第 1 行开始不同")
     screenshot(page, "lab-compare-contrast")
+
+
+PUBLISHING = """\
+import os
+from react_lab.replay.panels import Publish
+from react_lab.trace import Trace
+os.environ.update(%r)"""
+
+
+def test_a_run_is_tried_out_and_then_published_to_notion(
+    open_lab: Callable[[Path], Notebook], tmp_path: Path, screenshot: Callable[[Page, str], Path]
+) -> None:
+    english, chinese = lighthouse(), lighthouse_in_chinese()
+    cells = [
+        f'Publish(Trace.load({str(trace.save(tmp_path / name))!r}), lang="{lang}")'
+        for trace, name, lang in ((english, "en.jsonl", "en"), (chinese, "zh.jsonl", "zh"))
+    ]
+    with notion_lab(tmp_path / "state") as notion:
+        settings = {
+            "NOTION_TOKEN": TOKEN,
+            "NOTION_BASE_URL": notion.server.address,
+            "NOTION_DATABASE": notion.source.id,
+            "REACT_LAB_HOME": str(tmp_path),
+        }
+        notebook = open_lab(save_notebook(tmp_path / "publishing.ipynb", PUBLISHING % settings, *cells))
+        page = notebook.page
+        notebook.run_all()
+
+        panel = notebook.show(cells[0])
+        panel.get_by_role("combobox", name="Publish").select_option("notion")
+        panel.get_by_role("combobox", name="Layout").select_option("experiment: a sheet to fill in")
+        panel.get_by_role("checkbox").check()
+        panel.get_by_role("button", name="Publish").click()
+        expect(panel.get_by_text("would create or update: How tall is the Lighthouse")).to_be_visible()
+        preview = panel.frame_locator("iframe")
+        expect(preview.get_by_text("What do I want to find out")).to_be_visible()
+        screenshot(page, "publish-try")
+        panel.get_by_role("checkbox").uncheck()
+        panel.get_by_role("button", name="Publish").click()
+        expect(panel.get_by_text("created: ")).to_be_visible()
+        expect(panel.get_by_role("link")).to_have_attribute("href", notion.server.store.show(notion.row)["url"])
+        screenshot(page, "publish-done")
+
+        notebook.theme("JupyterLab Dark")
+        panel = notebook.show(cells[1])
+        panel.get_by_role("combobox", name="发布").select_option("notion")
+        panel.get_by_role("checkbox").check()
+        panel.get_by_role("button", name="发布").click()
+        expect(panel.get_by_text("将创建或更新：热那亚的灯塔有多高？")).to_be_visible()
+        expect(panel.frame_locator("iframe").get_by_role("paragraph").first).to_contain_text("替身")
+        screenshot(page, "publish-try-dark")

@@ -155,3 +155,18 @@ def acceptable(url: str) -> bool:
         return utf16(url) <= 2000 and (bool(parts.netloc) or parts.scheme in ("mailto", "tel"))
     except ValueError:
         return False
+
+
+IGNORED = ("plain_text", "href", "has_more")
+
+
+def without_ignored(value: Any) -> Any:
+    """A request without the keys of responses that Notion takes no notice of, as recorded requests show."""
+    match value:
+        case {"type": "url", "url": str(url)}:
+            return {"url": url}
+        case dict():
+            return {name: without_ignored(part) for name, part in value.items() if name not in IGNORED}
+        case list():
+            return list(map(without_ignored, value))
+    return value

@@ -66,8 +66,9 @@ class Lab:
         shown = self.server.store.show(row or self.row)["properties"]
         return {name: simple(value[value["type"]]) for name, value in shown.items()}
 
-    def publish(self, *traces: Trace, **options: Any) -> list[Published]:
-        return list(NotionExporter(self.notion, self.folder).publish(traces, **options))
+    def publish(self, *traces: Trace, attach_trace: bool = True, **options: Any) -> list[Published]:
+        exporter = NotionExporter(self.notion, self.folder, attach_trace=attach_trace)
+        return list(exporter.publish(traces, **options))
 
     def count(self, *traces: Trace) -> int:
         """How many requests publishing takes."""
@@ -110,7 +111,8 @@ def changed(trace: Trace, answer: str) -> Trace:
     return Trace([*trace.events[:-1], {**trace.events[-1], "answer": answer}])
 
 
-FOUR = "- a\n  - b\n    - c\n      - d\n        - e\n\nOne\n\nTwo"  # as many requests as the names say
+UPLOAD = 2  # requests for the trace, which is sent before its page is made
+FOUR = "- a\n  - b\n    - c\n      - d\n        - e\n\nOne\n\nTwo"  # as many requests for the page as the names say
 SIX = "- a\n  - b\n    - c\n      - d\n        - e\n\n" + "\n\n".join(f"Paragraph {n}" for n in range(230))
 FORTY = "\n\n".join(
     [

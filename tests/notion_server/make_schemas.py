@@ -29,6 +29,7 @@ ROOTS = {
         "UpdateDatabase": "UpdateDatabaseParameters",
         "UpdateDataSource": "UpdateDataSourceParameters",
         "QueryDataSource": "QueryDataSourceParameters",
+        "CreateFileUpload": "CreateFileUploadParameters",
     },
     "responses": {
         "Page": "PageObjectResponse",
@@ -39,6 +40,7 @@ ROOTS = {
         "Query": "QueryDataSourceResponse",
         "PageMarkdown": "GetPageMarkdownResponse",
         "User": "UserObjectResponse",
+        "FileUpload": "FileUploadObjectResponse",
     },
 }
 

@@ -14,8 +14,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.notion_server.checks import wrong_with_request, wrong_with_response
+from tests.notion_server.checks import without_ignored, wrong_with_request, wrong_with_response
 from tests.notion_server.store import BOT, Json, Refused, Store, Thing, dashed, markdown_of
+from tests.notion_server.uploads import MAX_FILE, attached, create_upload, form_in, send_upload, show_upload
 
 TOKEN = "ntn_a_token_for_tests_only"
 VERSIONS = ("2025-09-03", "2026-03-11")
@@ -62,6 +63,7 @@ class NotionServer:
         faults: What goes wrong, by the number of the request from 0.
         clock: Of the log; a test whose sleeping is a fake gives its own.
         lag: How many queries miss the newest page.
+        lenient: Whether to drop first what Notion ignores; our own requests hold none of it.
         id_cursors: Whether a block's id serves as a cursor.
         known_markdown: Whether the markdown endpoint exists.
     """
@@ -71,6 +73,7 @@ class NotionServer:
     faults: dict[int, Fault] = field(default_factory=dict)
     clock: Callable[[], float] = time.monotonic
     lag: int = 0
+    lenient: bool = False
     id_cursors: bool = True
     known_markdown: bool = True
     address: str = ""
@@ -90,6 +93,7 @@ class NotionServer:
         Raises:
             Refused: as Notion would.
         """
+        body = without_ignored(body) if self.lenient else body
         for route_method, pattern, name in ROUTES:
             if method == route_method and (found := re.fullmatch(pattern, path)):
                 ids = found.groupdict()
@@ -104,20 +108,23 @@ class NotionServer:
     # -- users and search ------------------------------------------------------------------------------------
 
     def me(self, _: Json) -> Json:
-        bot: Json = {"owner": {"type": "workspace", "workspace": True}, "workspace_name": "Test", "workspace_id": "w"}
-        bot["workspace_limits"] = {"max_file_upload_size_in_bytes": 5_242_880}
+        bot: Json = {"owner": {"type": "workspace", "workspace": True}, "workspace_name": "Test", "workspace_id": BOT}
+        bot["workspace_limits"] = {"max_file_upload_size_in_bytes": MAX_FILE}
         return {"object": "user", "id": BOT, "name": "Tests", "avatar_url": None, "type": "bot", "bot": bot}
 
     def search(self, body: Json) -> Json:
         words = str(body.get("query", "")).lower()
-        pages = [each for each in self.store.things.values() if each.kind == "page" and not each.in_trash]
-        found = [each for each in pages if words in title_of(self.store.show(each)).lower()]
+        wanted = body.get("filter", {}).get("value")
+        kinds = ("page", "data_source") if wanted is None else (wanted,)
+        there = [each for each in self.store.things.values() if each.kind in kinds and not each.in_trash]
+        found = [each for each in there if words in title_of(self.store.show(each)).lower()]
         return self.listed(list(map(self.store.show, found)), body, "page_or_data_source")
 
     # -- pages -----------------------------------------------------------------------------------------------
 
     def create_page(self, body: Json) -> Json:
         parent = body["parent"]
+        children = attached(self.store, body.get("children", []))
         if "data_source_id" in parent:
             source = self.store.get(parent["data_source_id"], "data_source")
             where = {"type": "data_source_id", "data_source_id": source.id, "database_id": source.parent["database_id"]}
@@ -131,7 +138,7 @@ class NotionServer:
             above = self.store.get(parent.get("page_id", "?"), "page")
             values = {"title": body.get("properties", {}).get("title", {}).get("title", [])}
             page = self.store.add("page", {"type": "page_id", "page_id": above.id}, {"properties": values})
-        self.store.append(page, body.get("children", []))
+        self.store.append(page, children)
         return self.store.show(page)
 
     def get_page(self, page: str, _: Json) -> Json:
@@ -167,11 +174,18 @@ class NotionServer:
         parent = self.store.get(wanted, "block", "page")
         if parent.in_trash:
             raise Refused(400, "validation_error", "Can't edit block that is archived.")
-        made = self.store.append(parent, body["children"], body.get("position"))
+        made = self.store.append(parent, attached(self.store, body["children"]), body.get("position"))
         return self.listed(list(map(self.store.show, made)), {}, "block")
 
     def get_block(self, wanted: str, _: Json) -> Json:
         return self.store.show(self.store.get(wanted, "block"))
+
+    def update_block(self, wanted: str, body: Json) -> Json:
+        block = self.store.get(wanted, "block")
+        block.in_trash = body.get("in_trash", block.in_trash)
+        block.fields[block.fields["type"]] |= attached(self.store, body.get(block.fields["type"], {}))
+        block.edited_by = BOT
+        return self.store.show(block)
 
     def delete_block(self, wanted: str, _: Json) -> Json:
         block = self.store.get(wanted, "block", "page")
@@ -218,15 +232,47 @@ class NotionServer:
 
     def query(self, wanted: str, body: Json) -> Json:
         source = self.store.get(wanted, "data_source")
+        for key in keys_in(body.get("filter", {})):
+            self.store.column(source, key)
         rows = self.store.pages(source.id)
         if self.lag and rows:
             self.lag -= 1
             rows = rows[:-1]
-        shown = [row for row in map(self.store.show, rows) if matches(row, body.get("filter"))]
+        shown = [row for row in map(self.store.show, rows) if self.matches(source, row, body.get("filter"))]
         answer = self.listed(shown[:MAX_ROWS], body, "page_or_data_source")
         if len(shown) > MAX_ROWS and not answer["has_more"]:
             answer["request_status"] = {"type": "incomplete", "incomplete_reason": "query_result_limit_reached"}
         return answer
+
+    def matches(self, source: Thing, row: Json, condition: Json | None) -> bool:
+        """Whether a row passes a filter: and, or, and text that equals."""
+        match condition:
+            case None:
+                return True
+            case {"or": list(parts)}:
+                return any(self.matches(source, row, part) for part in parts)
+            case {"and": list(parts)}:
+                return all(self.matches(source, row, part) for part in parts)
+            case {"property": key, "rich_text": {"equals": wanted}}:
+                value = row["properties"][self.store.column(source, key)]
+                return "".join(item["plain_text"] for item in value["rich_text"]) == wanted
+            case {"timestamp": "created_time", "created_time": {"on_or_after": moment}}:
+                return bool(row["created_time"] >= moment)
+            case _:
+                raise Refused(400, "validation_error", f"this server knows no filter {condition}")
+
+    # -- files -----------------------------------------------------------------------------------------------
+
+    def create_upload(self, body: Json) -> Json:
+        return show_upload(create_upload(self.store, body))
+
+    def get_upload(self, wanted: str, _: Json) -> Json:
+        return show_upload(self.store.get(wanted, "file_upload"))
+
+    def send_upload(self, wanted: str, form: Json) -> Json:
+        upload = self.store.get(wanted, "file_upload")
+        send_upload(upload, form)
+        return show_upload(upload)
 
     # -- lists -----------------------------------------------------------------------------------------------
 
@@ -262,12 +308,16 @@ ROUTES = [
     ("GET", rf"blocks/(?P<block_id>{UUID})/children", "get_children"),
     ("PATCH", rf"blocks/(?P<block_id>{UUID})/children", "append_children"),
     ("GET", rf"blocks/(?P<block_id>{UUID})", "get_block"),
+    ("PATCH", rf"blocks/(?P<block_id>{UUID})", "update_block"),
     ("DELETE", rf"blocks/(?P<block_id>{UUID})", "delete_block"),
     ("POST", "databases", "create_database"),
     ("GET", rf"databases/(?P<database_id>{UUID})", "get_database"),
     ("GET", rf"data_sources/(?P<data_source_id>{UUID})", "get_data_source"),
     ("PATCH", rf"data_sources/(?P<data_source_id>{UUID})", "update_data_source"),
     ("POST", rf"data_sources/(?P<data_source_id>{UUID})/query", "query"),
+    ("POST", "file_uploads", "create_upload"),
+    ("GET", rf"file_uploads/(?P<file_upload_id>{UUID})", "get_upload"),
+    ("POST", rf"file_uploads/(?P<file_upload_id>{UUID})/send", "send_upload"),
 ]
 CHECKED = {
     "create_page": "CreatePage",
@@ -275,7 +325,9 @@ CHECKED = {
     "append_children": "AppendBlockChildren",
     "create_database": "CreateDatabase",
     "update_data_source": "UpdateDataSource",
+    "update_block": "UpdateBlock",
     "query": "QueryDataSource",
+    "create_upload": "CreateFileUpload",
 }
 RESPONSES = {
     "me": "User",
@@ -290,7 +342,11 @@ RESPONSES = {
     "get_database": "Database",
     "get_data_source": "DataSource",
     "update_data_source": "DataSource",
+    "update_block": "Block",
     "query": "Query",
+    "create_upload": "FileUpload",
+    "get_upload": "FileUpload",
+    "send_upload": "FileUpload",
 }
 numbers = itertools.count(1)
 
@@ -300,32 +356,28 @@ def as_column(name: str, definition: Json) -> Json:
     settings = {"number": {"format": "number"}, "select": {"options": []}, "multi_select": {"options": []}}
     key = "title" if kind == "title" else f"c%3A{next(numbers):02}"
     inner = {**settings.get(kind, {}), **definition[kind]}
+    if "options" in inner:
+        inner["options"] = [as_option(option) for option in inner["options"]]
     return {"id": key, "name": name, "description": None, "type": kind, kind: inner}
 
 
+def as_option(option: Json) -> Json:
+    return {"id": option["name"][:4], "color": "default", "description": None, **option}
+
+
+def keys_in(condition: Json) -> Iterator[str]:
+    """What a filter calls its columns."""
+    if "property" in condition:
+        yield condition["property"]
+    for part in (*condition.get("or", ()), *condition.get("and", ())):
+        yield from keys_in(part)
+
+
 def title_of(page: Json) -> str:
+    if "title" in page:
+        return "".join(item["plain_text"] for item in page["title"])
     values = (value for value in page["properties"].values() if value["type"] == "title")
     return "".join(item["plain_text"] for value in values for item in value["title"])
-
-
-def matches(row: Json, condition: Json | None) -> bool:
-    """Whether a row passes a filter: and, or, and text that equals."""
-    match condition:
-        case None:
-            return True
-        case {"or": list(parts)}:
-            return any(matches(row, part) for part in parts)
-        case {"and": list(parts)}:
-            return all(matches(row, part) for part in parts)
-        case {"property": key, "rich_text": {"equals": wanted}}:
-            values = [value for name, value in row["properties"].items() if key in (name, value["id"])]
-            if not values:
-                raise Refused(400, "validation_error", f"Could not find property with name or id: {key}")
-            return "".join(item["plain_text"] for item in values[0]["rich_text"]) == wanted
-        case {"timestamp": "created_time", "created_time": {"on_or_after": moment}}:
-            return bool(row["created_time"] >= moment)
-        case _:
-            raise Refused(400, "validation_error", f"this server knows no filter {condition}")
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -338,7 +390,9 @@ class Handler(BaseHTTPRequestHandler):
         notion = self.notion
         data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         url = urlsplit(self.path)
-        body = json.loads(data) if data else {}
+        kind = self.headers.get("Content-Type", "")
+        is_form = kind.startswith("multipart/")
+        body = form_in(kind, data) if is_form else json.loads(data) if data else {}
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         with notion.lock:
             logged = Logged(self.command, url.path.removeprefix("/v1/"), body, at=notion.clock())

@@ -73,9 +73,13 @@ def dashed(wanted: str) -> str:
 
 
 class Store:
-    """The workspace of one integration, with a page that is shared with it."""
+    """The workspace of one integration, with a page that is shared with it.
 
-    def __init__(self) -> None:
+    `known_ids`: whether a column may be named by its id.
+    """
+
+    def __init__(self, *, known_ids: bool = True) -> None:
+        self.known_ids = known_ids
         self.things: dict[str, Thing] = {}
         self.home = self.add("page", {"type": "workspace", "workspace": True}, {"properties": title_property("Home")})
 
@@ -125,14 +129,22 @@ class Store:
         self.append(thing, block[kind].get("children", []), by=by)
         return thing
 
+    def column(self, source: Thing, key: str) -> str:
+        """The name of the column that is named by its name or id."""
+        for name, column in source.fields["properties"].items():
+            if key == name or (key == column["id"] and (self.known_ids or key == "title")):
+                return str(name)
+        raise Refused(400, "validation_error", f"{key} is not a property that exists.")
+
     def set_properties(self, page: Thing, values: Json) -> None:
-        """Write values under the names or the ids of their columns."""
-        schema = self.things[page.parent["data_source_id"]].fields["properties"]
-        by_id = {column["id"]: name for name, column in schema.items()}
+        """Write values under the names or the ids of their columns; a page that is no row has only a title."""
+        if "data_source_id" not in page.parent:
+            page.fields["properties"] |= {name: value["title"] for name, value in values.items()}
+            return
+        source = self.things[page.parent["data_source_id"]]
+        schema = source.fields["properties"]
         for key, value in values.items():
-            name = key if key in schema else by_id.get(key)
-            if name is None:
-                raise Refused(400, "validation_error", f"{key} is not a property that exists.")
+            name = self.column(source, key)
             kind = schema[name]["type"]
             if kind not in value:
                 raise Refused(400, "validation_error", f"{name} is expected to be {kind}.")
@@ -185,7 +197,8 @@ class Store:
         }
 
     def show_database(self, thing: Thing) -> Json:
-        sources = [each for each in self.things.values() if each.parent.get("database_id") == thing.id]
+        inside = [each for each in self.things.values() if each.parent.get("database_id") == thing.id]
+        sources = [each for each in inside if each.kind == "data_source"]
         return {
             "object": "database",
             "id": thing.id,

@@ -31,8 +31,9 @@ def arm(notion: Notion, moment: str, number: int, kill: Any = die) -> None:
 
     def request(path: str, method: str, **parts: Any) -> Any:
         nonlocal writes
-        writes += method == "PATCH" or path == "pages"
-        due = writes == number and (method == "PATCH" or path == "pages")
+        is_write = method == "PATCH" or path == "pages" or (method == "POST" and path.startswith("file_uploads"))
+        writes += is_write
+        due = writes == number and is_write
         if due and moment == MOMENTS[0]:
             kill()
         answer = send(path, method, **parts)
@@ -41,7 +42,7 @@ def arm(notion: Notion, moment: str, number: int, kill: Any = die) -> None:
         return answer
 
     def noted(journal: Journal, event: str, **fields: Any) -> None:
-        if event == "sent" and writes == number and moment == MOMENTS[2]:
+        if event in ("sent", "upload", "uploaded") and writes == number and moment == MOMENTS[2]:
             kill()
         note(journal, event, **fields)
 

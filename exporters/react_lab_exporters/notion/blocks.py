@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import unescapeAll
 from markdown_it.tree import SyntaxTreeNode
 from mdit_py_plugins.amsmath import amsmath_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -108,13 +109,13 @@ def with_children(item: Block, children: Sequence[Block]) -> Block:
 
 @cache
 def parser() -> MarkdownIt:
-    """CommonMark with what GitHub adds, maths and footnotes; HTML is text."""
-    md = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
+    """CommonMark with what GitHub adds, maths and footnotes; HTML is text, and nothing inside a tag is Markdown."""
+    md = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     md.use(footnote_plugin).use(amsmath_plugin)
     md.use(dollarmath_plugin, allow_labels=False, allow_space=False, allow_digits=False, double_inline=True)
     md.use(bracket_math_plugin).use(line_break_plugin).use(wide_table_plugin)
     # A note stays where it was written, also one that nothing refers to.
-    return md.disable(["footnote_tail", "footnote_inline"])
+    return md.disable(["footnote_tail", "footnote_inline", "html_block"])
 
 
 @dataclass
@@ -175,7 +176,7 @@ class Renderer:
         [inline] = node.children
         match inline.children:
             case [SyntaxTreeNode(type="image") as image] if self.embed_images and is_address(str(image.attrs["src"])):
-                caption = plain(image.content)[:MAX_ITEMS]
+                caption = plain(text_in(self.runs(image)))[:MAX_ITEMS]
                 yield {"type": "image", "image": {"external": {"url": image.attrs["src"]}, "caption": caption}}
             case [SyntaxTreeNode(type="math_inline_double") as equation]:
                 yield from self.equation(equation.content.strip())
@@ -210,8 +211,9 @@ class Renderer:
         yield with_children(first, [*rest, *self.all(nodes)])
 
     def fence(self, node: SyntaxTreeNode) -> Iterator[Block]:
-        language = notion_language(node.info)
-        caption = "" if language else node.info.strip()  # a language that Notion does not know is still told
+        info = unescapeAll(node.info).strip()
+        language = notion_language(info)
+        caption = "" if language else info  # a language that Notion does not know is still told
         yield from code_blocks(node.content.removesuffix("\n"), language or "plain text", caption)
 
     def equation(self, expression: str) -> list[Block]:
@@ -256,12 +258,15 @@ class Renderer:
         return self.runs(SyntaxTreeNode(parser().parseInline(text, self.env)).children[0])
 
     def runs(self, node: SyntaxTreeNode) -> list[Run]:
-        return [run for child in node.children for run in self.styled(child, frozenset())]
+        return self.inside(node, frozenset())
+
+    def inside(self, node: SyntaxTreeNode, styles: frozenset[str]) -> list[Run]:
+        return [run for child in node.children for run in self.styled(child, styles)]
 
     def styled(self, node: SyntaxTreeNode, styles: frozenset[str]) -> list[Run]:
         """The runs of an inline node."""
         match node.type:
-            case "text":
+            case "text" | "html_inline":
                 return with_addresses(node.content, styles)
             case "softbreak" | "hardbreak":
                 return [Run("\n", styles)]
@@ -272,14 +277,12 @@ class Renderer:
             case "footnote_ref":
                 return [Run(f"[{node.meta['label']}]", styles)]
             case "link":
-                inner = [run for child in node.children for run in self.styled(child, styles)]
-                return self.link(inner, str(node.attrs["href"]), styles)
+                return self.link(self.inside(node, styles), str(node.attrs["href"]), styles)
             case "image":
                 self.warnings.append("an image is shown as a link to it")
-                return self.link([Run(node.content, styles)], str(node.attrs["src"]), styles)
+                return self.link(self.inside(node, styles), str(node.attrs["src"]), styles)
             case "em" | "strong" | "s":
-                inside = styles | {STYLES[node.type]}
-                return [run for child in node.children for run in self.styled(child, inside)]
+                return self.inside(node, styles | {STYLES[node.type]})
             case other:
                 raise AssertionError(f"the parser gave a {other!r}, which no rule here makes")
 

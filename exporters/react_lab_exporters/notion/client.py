@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import httpx
 from notion_client import Client
@@ -39,6 +39,7 @@ MAX_OUTAGES = 8
 MAX_BACKOFF_S = 64
 
 Body = dict[str, Any]
+T = TypeVar("T")
 
 
 class NotionError(ReactLabError):
@@ -110,13 +111,23 @@ class Notion:
         self.api.close()
 
     def send(
-        self, method: str, path: str, body: Body | None = None, *, query: Body | None = None, repeatable: bool = True
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        *,
+        query: Body | None = None,
+        form: Body | None = None,
+        repeatable: bool = True,
     ) -> Any:
         """Send a request until it is answered.
 
         Args:
             method: GET, POST, PATCH or DELETE.
             path: Below the version, as in `pages`.
+            body: Sent as JSON.
+            query: Sent in the address.
+            form: Sent instead of a body; a file is (name, bytes, type).
             repeatable: Whether sending it twice does the same as sending it once.
         Returns:
             The answer's JSON.
@@ -129,7 +140,7 @@ class Notion:
             self.wait_for_turn()
             log.debug("%s %s", method, path)
             try:
-                return self.api.request(path, method, query=query, body=body)
+                return self.api.request(path, method, query=query, body=body, form_data=form)
             except (HTTPResponseError, RequestTimeoutError, httpx.RequestError, json.JSONDecodeError) as error:
                 trouble = trouble_of(error, path)
                 if trouble.accepted and not repeatable:
@@ -138,6 +149,20 @@ class Notion:
                     raise NotionError(f"{trouble.problem}, {trouble.limit + 1} times; try again later") from error
             tried[trouble.limit] += 1
             self.sleep(backoff(tried[trouble.limit]) if trouble.wait_s is None else trouble.wait_s)
+
+    def insist(self, action: Callable[[], T]) -> T:
+        """The result of an action that looks first what is done already: while it is unsure, it is taken again.
+
+        Raises:
+            NotionError: it was unsure many times.
+        """
+        for attempt in range(1, MAX_OUTAGES + 1):
+            try:
+                return action()
+            except Unsure as error:
+                last = error
+                self.sleep(backoff(attempt))
+        raise NotionError(f"{last}, after {MAX_OUTAGES} more tries; publish again later") from last
 
     def wait_for_turn(self) -> None:
         """Keep to three requests a second on average, of which a few may come at once."""

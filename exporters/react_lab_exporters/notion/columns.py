@@ -92,9 +92,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Match:
-    """Our columns in a data source that exists: ids by our names, those it lacks, and those of another kind."""
+    """Our columns in a data source that exists: ids and names by our names, what it lacks, what is of another kind."""
 
     ids: Mapping[str, str]
+    names: Mapping[str, str]
     missing: tuple[Column, ...]
     different: tuple[str, ...]
 
@@ -123,6 +124,7 @@ def match_columns(schema: Schema, known: Mapping[str, str]) -> Match:
     """
     by_id = {column["id"]: {"name": name, **column} for name, column in schema.items()}
     ids: dict[str, str] = {}
+    names: dict[str, str] = {}
     missing, different = [], []
     for column in COLUMNS:
         named = {"name": column.name, **schema[column.name]} if column.name in schema else None
@@ -133,16 +135,11 @@ def match_columns(schema: Schema, known: Mapping[str, str]) -> Match:
         elif there["type"] != column.kind:
             different.append(f"column {there['name']!r} is of type {there['type']}, not {column.kind}")
         else:
-            ids[column.name] = there["id"]
-    return Match(ids, tuple(missing), tuple(different))
+            ids[column.name], names[column.name] = there["id"], there["name"]
+    return Match(ids, names, tuple(missing), tuple(different))
 
 
-def properties(note: Note, ids: Mapping[str, str], content_hash: str = "") -> dict[str, Value]:
-    """What a page is given, by the ids of the columns."""
-    values = {ids[column.name]: column.fill(note) for column in COLUMNS if column.name in ids}
-    if CONTENT_HASH.name in ids:
-        values[ids[CONTENT_HASH.name]] = {"rich_text": plain(content_hash) if content_hash else []}
-    return values
-
-
-BY_NAME = {column.name: column.name for column in COLUMNS}
+def properties(note: Note, content_hash: str = "") -> dict[str, Value]:
+    """What a page is given, by our names of the columns."""
+    values = {column.name: column.fill(note) for column in COLUMNS}
+    return {**values, CONTENT_HASH.name: {"rich_text": plain(content_hash) if content_hash else []}}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,14 +11,16 @@ from react_lab.errors import ConfigurationError
 from react_lab.trace import Trace
 from react_lab_exporters.document import Template
 from react_lab_exporters.exporter import Published
-from react_lab_exporters.note import Note, note_from_trace
+from react_lab_exporters.note import note_from_trace
+from react_lab_exporters.notion.attachment import Attachment, trace_file
 from react_lab_exporters.notion.client import Notion, NotionError
 from react_lab_exporters.notion.columns import match_columns, properties
-from react_lab_exporters.notion.database import chosen, home, journal_path, open_data_source, remember
-from react_lab_exporters.notion.journal import Journal, open_journal
+from react_lab_exporters.notion.content import Content, content_hash
+from react_lab_exporters.notion.database import chosen, home, id_in, journal_path, open_data_source, remember
+from react_lab_exporters.notion.journal import Journal, Record, open_journal
 from react_lab_exporters.notion.page import note_blocks
 from react_lab_exporters.notion.preview import Preview
-from react_lab_exporters.notion.writer import Content, Writer, content_hash
+from react_lab_exporters.notion.writer import Writer
 
 
 class NotionExporter:
@@ -29,13 +32,19 @@ class NotionExporter:
     Args:
         notion: Whom to ask; by default the integration whose token is in `NOTION_TOKEN`.
         folder: Where the journals are; `database.home()` by default.
+        attach_trace: Whether the run's file hangs on its page; by default, unless `NOTION_ATTACH_TRACE` is "no".
     """
 
     name = "notion"
 
-    def __init__(self, notion: Notion | None = None, folder: Path | None = None) -> None:
+    def __init__(
+        self, notion: Notion | None = None, folder: Path | None = None, *, attach_trace: bool | None = None
+    ) -> None:
         self.notion = notion
         self.folder = home() if folder is None else folder
+        wanted = os.environ.get("NOTION_ATTACH_TRACE", "yes") != "no"
+        self.attach_trace = wanted if attach_trace is None else attach_trace
+        self.on_progress: Callable[[str], None] = lambda text: None
 
     def publish(
         self, traces: Iterable[Trace], *, to: str = "", dry_run: bool = False, template: Template = "research"
@@ -45,18 +54,47 @@ class NotionExporter:
         Args:
             traces: The runs.
             to: Address or id of the database; by default `NOTION_DATABASE`, else the one that was set up.
-            dry_run: Only tell which requests would be sent, and write a preview of the page; no network is used.
+            dry_run: Only tell which requests would be sent, and show the page; no network is used.
             template: How the page is laid out.
         Raises:
             ConfigurationError: no token or database is configured, or the database has no column for the run's id.
             NotionError: the database can't be opened.
         """
-        notes = list(map(note_from_trace, traces))
         if dry_run:
-            yield from (Preview(note, template).published() for note in notes)
+            known = self.known(to)
+            for trace in traces:
+                record = known.get(trace.id, Record())
+                yield Preview(note_from_trace(trace), template, self.file(trace), record).published()
             return
         with self.connection() as notion, open_writer(notion, to, self.folder) as (writer, warnings):
-            yield from publish_all(writer, notes, template, warnings)
+            writer.on_progress = self.on_progress
+            yield from self.publish_all(list(traces), writer, template, warnings)
+
+    def publish_all(
+        self, traces: Sequence[Trace], writer: Writer, template: Template, warnings: tuple[str, ...]
+    ) -> Iterator[Published]:
+        there = writer.find(trace.id for trace in traces if unknown(writer.journal, trace.id))
+        for trace in traces:
+            note, file = note_from_trace(trace), self.file(trace)
+            rendered = note_blocks(note, template)
+            mark = content_hash(note, rendered.blocks, file)
+            content = Content(note.run_id, properties(note, mark), rendered.blocks, mark, file)
+            record = writer.journal.record(note.run_id)
+            try:
+                action = writer.publish(content, there.get(note.run_id, {}).get("id"))
+            except NotionError as error:
+                yield Published(record.url or note.title, "failed", (str(error), *warnings))
+            else:
+                told = (*warnings, *rendered.warnings, *not_attached(record, file))
+                yield Published(record.url, action, told if action != "unchanged" else ())
+
+    def file(self, trace: Trace) -> Attachment | None:
+        return trace_file(trace) if self.attach_trace else None
+
+    def known(self, to: str) -> dict[str, Record]:
+        """What the journal knows of each run, by the run's id."""
+        given = to or chosen(self.folder)
+        return Journal(journal_path(self.folder, id_in(given))).records if given else {}
 
     @contextmanager
     def connection(self) -> Iterator[Notion]:
@@ -84,28 +122,15 @@ def open_writer(notion: Notion, to: str = "", folder: Path | None = None) -> Ite
         matched = match_columns(source.schema, journal.columns)
         matched.require_run_id()
         remember(journal, matched)
-        yield Writer(notion, journal, source.id, matched.ids), matched.warnings
+        yield Writer(notion, journal, source.id, matched), matched.warnings
 
 
-def publish_all(
-    writer: Writer, notes: list[Note], template: Template, warnings: tuple[str, ...] = ()
-) -> Iterator[Published]:
-    there = writer.find(note.run_id for note in notes if unknown(writer.journal, note))
-    for note in notes:
-        rendered = note_blocks(note, template)
-        mark = content_hash(note, rendered.blocks)
-        content = Content(note.run_id, properties(note, writer.columns, mark), rendered.blocks, mark)
-        record = writer.journal.record(note.run_id)
-        try:
-            action = writer.publish(content, there.get(note.run_id, {}).get("id"))
-        except NotionError as error:
-            target = record.url or note.title
-            yield Published(target, "failed", (str(error), *warnings))
-        else:
-            yield Published(record.url, action, (*warnings, *rendered.warnings) if action != "unchanged" else ())
+def not_attached(record: Record, file: Attachment | None) -> Iterator[str]:
+    if file and file.name == record.file and record.refused:
+        yield f"the trace is not attached: {record.refused}"
 
 
-def unknown(journal: Journal, note: Note) -> bool:
+def unknown(journal: Journal, run: str) -> bool:
     """Whether only Notion can tell if the run has a page."""
-    record = journal.record(note.run_id)
+    record = journal.record(run)
     return not record.page and not record.begun

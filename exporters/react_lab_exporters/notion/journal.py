@@ -27,6 +27,10 @@ class Record:
         begun: Of the content whose requests are being sent.
         sent: Ids of the first-level blocks that each finished request made, by its number.
         open: Number of the request that may have been sent.
+        file: Name of the file that was last tried to upload.
+        upload: Id of its upload, which may not be sent yet.
+        expires: When what was sent is forgotten, if it is on no page by then.
+        refused: Why Notion does not take the file.
     """
 
     page: str = ""
@@ -35,10 +39,14 @@ class Record:
     begun: str = ""
     sent: dict[int, list[str]] = field(default_factory=dict)
     open: int | None = None
+    file: str = ""
+    upload: str = ""
+    expires: str = ""
+    refused: str = ""
 
 
 class Journal:
-    """The journal of one data source. Only one process at a time may hold it."""
+    """The journal of one data source. Only one process at a time may write it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -73,19 +81,19 @@ class Journal:
             case "sent":
                 record.open = None
                 record.sent[entry["number"]] = entry["ids"]
+            case "upload":
+                record.file, record.upload, record.expires, record.refused = entry["file"], entry["id"], "", ""
+            case "uploaded":
+                record.expires = entry["expires"]
+            case "refused":
+                record.file, record.refused = entry["file"], entry["problem"]
             case "published":
                 record.hash, record.begun = entry["hash"], ""
 
 
 def read(path: Path) -> Iterator[Entry]:
-    """The entries; a last line that was cut off is none, and is ended so that the next entry stands alone."""
-    if not path.exists():
-        return
-    data = path.read_bytes()
-    if data and not data.endswith(b"\n"):
-        with path.open("ab") as file:
-            file.write(b"\n")
-    for line in data.split(b"\n"):
+    """The entries; a last line that was cut off is none."""
+    for line in path.read_bytes().split(b"\n") if path.exists() else ():
         try:
             entry = json.loads(line)
         except ValueError:
@@ -113,7 +121,15 @@ def open_journal(path: Path) -> Iterator[Journal]:
             raise ConfigurationError(
                 f"another react-lab is publishing to this database ({path}); wait for it"
             ) from None
+        end_last_line(path)
         yield Journal(path)
+
+
+def end_last_line(path: Path) -> None:
+    """Have the next entry stand alone, after one that was cut off."""
+    if path.exists() and not path.read_bytes().endswith(b"\n"):
+        with path.open("ab") as file:
+            file.write(b"\n")
 
 
 if sys.platform == "win32":

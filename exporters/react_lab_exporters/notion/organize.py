@@ -19,8 +19,9 @@ from react_lab.errors import ConfigurationError
 from react_lab_exporters.notion.blocks import to_blocks
 from react_lab_exporters.notion.client import NotionError
 from react_lab_exporters.notion.columns import QUESTION, RUN_ID, TAGS, option
+from react_lab_exporters.notion.content import Content, text_content
 from react_lab_exporters.notion.text import text_of
-from react_lab_exporters.notion.writer import Content, Writer, text_content
+from react_lab_exporters.notion.writer import Writer
 
 MAX_ROWS = 10_000  # of one query
 RELATED = "Related"
@@ -158,7 +159,7 @@ def as_row(page: Any, writer: Writer) -> Row:
     values = {value["id"]: value for value in page["properties"].values()}
 
     def value(name: str) -> Any:
-        found = values.get(writer.columns.get(name, ""))
+        found = values.get(writer.matched.ids.get(name, ""))
         return found[found["type"]] if found else []
 
     related = page["properties"].get(RELATED, {}).get("relation", [])
@@ -191,12 +192,13 @@ def apply(writer: Writer, plan: Plan) -> Iterator[str]:
 
 def apply_change(writer: Writer, change: Change, row: Row) -> Iterator[str]:
     values: dict[str, Any] = {}
+    others: dict[str, Any] = {}
     if set(row.tags) == set(change.tags[0]) != set(change.tags[1]):
-        values[writer.columns[TAGS.name]] = {"multi_select": [option(tag) for tag in change.tags[1]]}
+        values[TAGS.name] = {"multi_select": [option(tag) for tag in change.tags[1]]}
     if set(row.related) == set(change.related[0]) != set(change.related[1]):
-        values[RELATED] = {"relation": [{"id": page} for page in change.related[1]]}
-    if values:
-        writer.notion.send("PATCH", f"pages/{change.page}", {"properties": values})
+        others[RELATED] = {"relation": [{"id": page} for page in change.related[1]]}
+    if values or others:
+        writer.set_columns(change.page, values, others)
         yield f"changed: {change.title}"
 
 
@@ -226,7 +228,7 @@ def ensure_related(writer: Writer) -> None:
 
 
 def digest(writer: Writer, week: str, markdown: str) -> Content:
-    return text_content(writer.columns, digest_run(week), week, DIGEST, to_blocks(markdown).blocks)
+    return text_content(digest_run(week), week, DIGEST, to_blocks(markdown).blocks)
 
 
 def digest_run(week: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from itertools import groupby
@@ -12,19 +12,40 @@ from pathlib import Path
 from typing import Any
 
 from react_lab.errors import ConfigurationError
+from react_lab.language import Language, interface_language
 from react_lab_exporters.document import Template
-from react_lab_exporters.exporter import Published
-from react_lab_exporters.files import write
+from react_lab_exporters.exporter import Action, Published
+from react_lab_exporters.files import hyphenated, write
 from react_lab_exporters.note import Note
+from react_lab_exporters.notion.attachment import Attachment
 from react_lab_exporters.notion.blocks import Block, Rendered
-from react_lab_exporters.notion.columns import BY_NAME, properties
+from react_lab_exporters.notion.columns import properties
+from react_lab_exporters.notion.content import content_hash, create_body
+from react_lab_exporters.notion.journal import Record
 from react_lab_exporters.notion.page import note_blocks
 from react_lab_exporters.notion.plan import Place, plan, size
 from react_lab_exporters.notion.reader import below
 from react_lab_exporters.notion.text import Item, item_text
-from react_lab_exporters.notion.writer import content_hash, create_body
 
+WORDS: dict[Language, dict[str, str]] = {
+    "en": {
+        "preview": "preview: {}",
+        "would update": "those are for a new page; of a page that is there only what has changed is sent",
+        "would create or update": "those are for a new page; if the database holds the run {} already, only what has "
+        "changed is sent",
+    },
+    "zh": {
+        "preview": "预览：{}",
+        "would update": "以上是新建页面时的请求；页面已经存在，只会发送有改动的部分",
+        "would create or update": "以上是新建页面时的请求；如果数据库里已有运行 {}，只会发送有改动的部分",
+    },
+}
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+# In a frame of a dark notebook a page without colours of its own would be black on black.
+PAGE_STYLE = """\
+:root { color-scheme: light dark; }
+body { margin: 1rem; background: Canvas; color: CanvasText; }
+"""
 STYLE = """\
 .notion-page { max-width: 46rem; margin: auto; font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 .notion-page pre { white-space: pre-wrap; background: #8881; padding: .75rem; }
@@ -45,9 +66,11 @@ class Request:
     method: str
     path: str
     body: dict[str, Any]
+    data: bytes | None = None  # of a file, instead of the body
 
     def __str__(self) -> str:
-        return f"{self.method} /v1/{self.path}  {size(self.body) - 1:,} bytes"
+        length = size(self.body) - 1 if self.data is None else len(self.data)
+        return f"{self.method} /v1/{self.path}  {length:,} bytes"
 
 
 @dataclass(frozen=True)
@@ -56,22 +79,50 @@ class Preview:
 
     note: Note
     template: Template = "research"
+    file: Attachment | None = None
+    known: Record = field(default_factory=Record)  # what the journal knows of the run
 
     @cached_property
     def rendered(self) -> Rendered:
         return note_blocks(self.note, self.template)
 
     @cached_property
+    def blocks(self) -> list[Block]:
+        return [*self.rendered.blocks, *([self.file.block("<upload>")] if self.file else [])]
+
+    @cached_property
+    def hash(self) -> str:
+        return content_hash(self.note, self.rendered.blocks, self.file)
+
+    @cached_property
     def values(self) -> dict[str, Any]:
         """The properties by the names of our columns; real requests write them by id."""
-        return properties(self.note, BY_NAME, content_hash(self.note, self.rendered.blocks))
+        return properties(self.note, self.hash)
+
+    @property
+    def action(self) -> Action:
+        """What would be done, as far as can be told without asking Notion."""
+        if self.known.hash == self.hash:
+            return "unchanged"
+        if self.known.begun == self.hash and self.known.page:
+            return "would create"  # the rest of it
+        return "would update" if self.known.page else "would create or update"
 
     @cached_property
     def requests(self) -> list[Request]:
         """What would be sent for a run that has no page yet; ids that only Notion knows are in angle brackets."""
-        first, *more = plan(self.rendered.blocks)
+        first, *more = plan(self.blocks)
         create = Request("POST", "pages", create_body("<data source>", self.values, first.children))
-        return [create, *(Request("PATCH", path_to(send.parent), {"children": send.children}) for send in more)]
+        before = len(self.uploads)
+        appends = (Request("PATCH", path_to(send.parent, before), {"children": send.children}) for send in more)
+        return [*self.uploads, create, *appends]
+
+    @property
+    def uploads(self) -> list[Request]:
+        if self.file is None:
+            return []
+        send = Request("POST", "file_uploads/<upload>/send", {}, self.file.data)
+        return [Request("POST", "file_uploads", self.file.request), send]
 
     def published(self) -> Published:
         """For `react-lab publish --dry-run`: the requests, warnings, and where the preview was written.
@@ -79,13 +130,21 @@ class Preview:
         Raises:
             ConfigurationError: the preview can't be written.
         """
-        file = Path(tempfile.gettempdir()) / f"react-lab-notion-{self.note.run_id[:32]}.html"
+        file = Path(tempfile.gettempdir()) / f"react-lab-notion-{hyphenated(self.note.run_id)[:32]}.html"
         try:
             write(file, self.page())
         except OSError as error:
             raise ConfigurationError(f"can't write {file}: {error.strerror}") from error
-        lines = (*map(str, self.requests), *self.rendered.warnings, f"preview: {file}")
-        return Published(self.note.title, "would create", lines)
+        shown = WORDS[interface_language()]["preview"].format(file)
+        return Published(self.known.url or self.note.title, self.action, (*self.lines(), shown), self.page())
+
+    def lines(self) -> Iterator[str]:
+        if self.action == "unchanged":
+            return
+        yield from map(str, self.requests)
+        if self.action != "would create":
+            yield WORDS[interface_language()][self.action].format(self.note.run_id)
+        yield from self.rendered.warnings
 
     def page(self) -> str:
         """The preview as a page of its own; nothing in it is loaded from anywhere."""
@@ -93,7 +152,8 @@ class Preview:
         return (
             f'<!doctype html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-            f"<title>{escape(self.note.title)}</title>\n</head>\n<body>\n{self._repr_html_()}\n</body>\n</html>\n"
+            f'<base target="_blank">\n<title>{escape(self.note.title)}</title>\n'
+            f"<style>\n{PAGE_STYLE}</style>\n</head>\n<body>\n{self._repr_html_()}\n</body>\n</html>\n"
         )
 
     def _repr_html_(self) -> str:
@@ -103,14 +163,14 @@ class Preview:
             '<article class="notion-page">',
             f"<h1>{escape(self.note.title)}</h1>",
             f'<table class="properties">{"".join(rows)}</table><hr>',
-            *blocks_html(self.rendered.blocks),
+            *blocks_html(self.blocks),
             "</article>",
         ]
         return "\n".join(parts)
 
 
-def path_to(place: Place | None) -> str:
-    where = "<page>" if place is None else f"<block {place[1] + 1} of request {place[0] + 1}>"
+def path_to(place: Place | None, before: int) -> str:
+    where = "<page>" if place is None else f"<block {place[1] + 1} of request {before + place[0] + 1}>"
     return f"blocks/{where}/children"
 
 
@@ -163,6 +223,8 @@ def block_html(block: Block) -> str:
             return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
         case "divider":
             return "<hr>"
+        case "file":
+            return f"<p>[{escape(inner['name'])}]</p>"
         case "image":
             return f"<p>[{escape(inner['external']['url'])}]</p>"
         case "paragraph":

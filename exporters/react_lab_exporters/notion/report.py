@@ -10,8 +10,9 @@ from react_lab.errors import ConfigurationError
 from react_lab_exporters.exporter import Published
 from react_lab_exporters.notion.blocks import Rendered, code_blocks, to_blocks
 from react_lab_exporters.notion.client import NotionError
+from react_lab_exporters.notion.content import text_content
 from react_lab_exporters.notion.text import clean
-from react_lab_exporters.notion.writer import Writer, text_content
+from react_lab_exporters.notion.writer import Writer
 
 FRONT_MATTER = re.compile(r"\A---\n((?:[\w-]+:.*\n|[ \t-].*\n)+)---\n")
 
@@ -30,7 +31,7 @@ def publish_report(writer: Writer, file: Path) -> Published:
         raise ConfigurationError(f"can't read {file}: {error}") from error
     rendered = render_report(text)
     run = "report-" + hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:16]
-    content = text_content(writer.columns, run, title_of(text) or file.stem, "report", rendered.blocks)
+    content = text_content(run, title_of(text) or file.stem, "report", rendered.blocks)
     record = writer.journal.record(run)
     try:
         there = None if record.page or record.begun else writer.find([run]).get(run, {}).get("id")

@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from react_lab_exporters.notion.attachment import Attachment
 from react_lab_exporters.notion.client import Notion, NotionError
 from react_lab_exporters.notion.columns import COLUMNS, RUN_ID
+from react_lab_exporters.notion.content import create_body
 from react_lab_exporters.notion.database import create_database, id_in
 from react_lab_exporters.notion.reader import children
 from react_lab_exporters.notion.text import plain, units
-from react_lab_exporters.notion.writer import create_body, position
+from react_lab_exporters.notion.writer import position
 
 TITLE = "react-lab smoke test (removes itself)"
 
@@ -103,6 +105,15 @@ def markdown_endpoint(notion: Notion, page: str) -> str:
     return f"{len(notion.send('GET', f'pages/{page}/markdown')['markdown'])} characters"
 
 
+def file_upload(notion: Notion, page: str) -> str:
+    """Whether a file can be hung up, and keeps the name by which an update knows it."""
+    file = Attachment("smoke-0123abcd.jsonl.txt", b"{}\n")
+    upload = notion.send("POST", "file_uploads", file.request)["id"]
+    notion.send("POST", f"file_uploads/{upload}/send", form=file.form, repeatable=False)
+    [block] = append(notion, page, file.block(upload))
+    return "yes" if file.is_in(block) else f"yes, but under the name {block['file'].get('name')!r}"
+
+
 def rows_by_id(notion: Notion, page: str) -> str:
     """Whether a row can be written and found by ids of columns, and how long a query lags behind."""
     source = create_database(notion, page)
@@ -126,5 +137,6 @@ CHECKS: dict[str, Callable[[Notion, str], str]] = {
     "blocks carry our name": author,
     "headings of level 4": heading_4,
     "markdown endpoint": markdown_endpoint,
+    "a file": file_upload,
     "columns by id": rows_by_id,
 }

@@ -26,7 +26,7 @@ def bracket_math(state: StateInline, silent: bool) -> bool:
     closing, kind = PAIRS[opening]
     end = state.src.find(closing, state.pos + 2, state.posMax)
     content = state.src[state.pos + 2 : end]
-    if end < 0 or not content.strip():
+    if end < 0 or not re.search(r"\w", content):  # \[\\\] is three escapes
         return False
     if not silent:
         token = state.push(kind, "math", 0)
@@ -50,7 +50,7 @@ def bracket_math_block(state: StateBlock, start: int, end: int, silent: bool) ->
         return False
     text = state.getLines(start, last + 1, state.blkIndent, False).strip()
     content = text[2:-2]
-    if not content.strip() or "\\]" in content:
+    if not re.search(r"\w", content) or "\\]" in content:
         return False
     if not silent:
         state.line = last + 1

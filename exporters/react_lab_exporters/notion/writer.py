@@ -2,84 +2,75 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Any, TypeVar
 
 from react_lab_exporters.exporter import Action
-from react_lab_exporters.note import Note
+from react_lab_exporters.notion.attachment import upload
 from react_lab_exporters.notion.blocks import Block
-from react_lab_exporters.notion.client import MAX_OUTAGES, Body, Notion, NotionError, Unsure, backoff
-from react_lab_exporters.notion.columns import BY_NAME, CONTENT_HASH, QUESTION, RUN_ID, TAGS, option, properties
+from react_lab_exporters.notion.client import Body, Notion, NotionError, Unsure
+from react_lab_exporters.notion.columns import RUN_ID, Match
+from react_lab_exporters.notion.compare import alike, shape, untouched
+from react_lab_exporters.notion.content import Content, create_body
 from react_lab_exporters.notion.journal import Journal, Record
 from react_lab_exporters.notion.plan import Send, plan, plan_appends
-from react_lab_exporters.notion.reader import below, children, text_in, tree
-from react_lab_exporters.notion.text import plain
+from react_lab_exporters.notion.reader import below, children, tree
 
 LOOK_AGAIN_S = 2  # a query may lag behind a write
 MAX_FILTERS = 100
-
-
-@dataclass(frozen=True)
-class Content:
-    """What a run's page shall be."""
-
-    run: str
-    properties: Mapping[str, Any]
-    blocks: Sequence[Block]
-    hash: str
-
-
-def content_hash(note: Note, blocks: Sequence[Block]) -> str:
-    """A mark that changes with anything on the page."""
-    text = json.dumps([properties(note, BY_NAME), blocks], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def text_content(columns: Mapping[str, str], run: str, title: str, tag: str, blocks: Sequence[Block]) -> Content:
-    """A page that is no run: a report, a digest. `run` is what it is known by."""
-    mark = hashlib.sha256(json.dumps([title, blocks]).encode()).hexdigest()[:16]
-    values = {
-        QUESTION.name: {"title": plain(title)[:1]},
-        TAGS.name: {"multi_select": [option(tag)]},
-        RUN_ID.name: {"rich_text": plain(run)},
-        CONTENT_HASH.name: {"rich_text": plain(mark)},
-    }
-    return Content(run, {columns[name]: value for name, value in values.items() if name in columns}, blocks, mark)
-
-
-def create_body(data_source: str, values: Mapping[str, Any], blocks: Sequence[Block]) -> Body:
-    parent = {"type": "data_source_id", "data_source_id": data_source}
-    body: Body = {"parent": parent, "properties": dict(values)}
-    return {**body, "children": list(blocks)} if blocks else body
+REFUSALS = (400, 403, 404, 413)
+T = TypeVar("T")
 
 
 class Writer:
-    """Writes pages into one data source."""
+    """Writes pages into one data source, whose columns it finds by their ids."""
 
-    def __init__(self, notion: Notion, journal: Journal, data_source: str, columns: Mapping[str, str]) -> None:
+    def __init__(self, notion: Notion, journal: Journal, data_source: str, matched: Match) -> None:
         self.notion = notion
         self.journal = journal
         self.data_source = data_source
-        self.columns = columns
+        self.matched = matched
+        self.keys = matched.ids  # what requests call the columns
+        self.on_progress: Callable[[str], None] = lambda text: None
+
+    def with_columns(self, send: Callable[[], T]) -> T:
+        """Ids outlive the names of columns; where Notion refuses one, names are used from then on."""
+        try:
+            return send()
+        except NotionError as error:
+            ids = set(self.keys.values()) - {"title"}
+            if self.keys is self.matched.names or not any(each in str(error) for each in ids):
+                raise
+        self.keys = self.matched.names
+        return send()
+
+    def keyed(self, values: Mapping[str, Any]) -> Body:
+        """Values as requests call their columns; those of columns that are not there are left out."""
+        return {self.keys[name]: value for name, value in values.items() if name in self.keys}
 
     def find(self, runs: Iterable[str]) -> dict[str, Any]:
         """The oldest page of each run that has one."""
         wanted = list(runs)
         found: dict[str, Any] = {}
-        key = self.columns[RUN_ID.name]
         for start in range(0, len(wanted), MAX_FILTERS):
-            filters = [{"property": key, "rich_text": {"equals": run}} for run in wanted[start : start + MAX_FILTERS]]
+            for page in self.rows(wanted[start : start + MAX_FILTERS]):
+                found.setdefault(run_id_of(page, self.matched.ids[RUN_ID.name]), page)
+        return found
+
+    def rows(self, runs: Sequence[str]) -> list[Any]:
+        """The rows of up to a hundred runs, oldest first."""
+
+        def ask() -> list[Any]:
+            filters = [{"property": self.keys[RUN_ID.name], "rich_text": {"equals": run}} for run in runs]
             query = {
                 "filter": {"or": filters} if len(filters) > 1 else filters[0],
                 "sorts": [{"timestamp": "created_time", "direction": "ascending"}],
             }
-            for page in self.notion.pages_of("POST", f"data_sources/{self.data_source}/query", query):
-                found.setdefault(run_id_of(page, key), page)
-        return found
+            return list(self.notion.pages_of("POST", f"data_sources/{self.data_source}/query", query))
+
+        return self.with_columns(ask)
 
     def publish(self, content: Content, there: str | None) -> Action:
         """Create the page of a run, go on creating it, or bring it up to date.
@@ -93,12 +84,25 @@ class Writer:
         record = self.journal.record(content.run)
         if record.hash == content.hash:
             return "unchanged"
-        if record.begun == content.hash and (record.sent or record.open is not None):
-            return self.create(content, record)
-        if page := self.existing(record.page or there, content.run):
-            return self.update(content, record, page)
-        self.journal.note("begin", run=content.run, hash=content.hash)
-        return self.create(content, record)
+        if content.file and content.file.name == record.file and record.refused:
+            content = replace(content, file=None)
+        goes_on = record.begun == content.hash and (record.sent or record.open is not None)
+        page = None if goes_on else self.existing(record.page or there, content.run)
+        if not goes_on and not page:
+            self.journal.note("begin", run=content.run, hash=content.hash)
+        return self.with_file(content, lambda it: self.update(it, page) if page else self.create(it, record))
+
+    def with_file(self, content: Content, write: Callable[[Content], Action]) -> Action:
+        """Write a page with its file or, where Notion does not take that, without it."""
+        try:
+            return write(content)
+        except NotionError as error:
+            if content.file is None or error.status not in REFUSALS:
+                raise
+            refused = error
+        action = write(replace(content, file=None))
+        self.journal.note("refused", run=content.run, file=content.file.name, problem=str(refused))
+        return action
 
     def existing(self, page: str | None, run: str) -> Any:
         """The page, if there is one; a page that was deleted for good is looked for under its run."""
@@ -117,41 +121,44 @@ class Writer:
     # -- creating --------------------------------------------------------------------------------------------
 
     def create(self, content: Content, record: Record) -> Action:
-        sends = plan(content.blocks)
+        sends = plan([*content.blocks, *self.file_block(content)])
         for number in range(len(sends)):
+            self.on_progress(f"{number + 1}/{len(sends)}")
             if number not in record.sent:
                 self.carry_out(content, record, sends, number)
         self.journal.note("published", run=content.run, hash=content.hash)
         return "created"
 
     def carry_out(self, content: Content, record: Record, sends: Sequence[Send], number: int) -> None:
+        made = self.notion.insist(lambda: self.send_one(content, record, sends, number))
+        self.journal.note("sent", run=content.run, number=number, **made)
+
+    def send_one(self, content: Content, record: Record, sends: Sequence[Send], number: int) -> dict[str, Any]:
         """Send one request of the plan; where it may have been sent before, only what is not there yet."""
         doubtful = record.open == number
-        for attempt in range(1, MAX_OUTAGES + 1):
-            try:
-                if number == 0:
-                    page = self.find_twice(content.run) if doubtful else None
-                    page = page or self.send_create(content, sends[0])
-                    made = {"page": page["id"], "url": page.get("url", ""), "ids": []}
-                else:
-                    parent, before, known = siblings(record, sends, number)
-                    wanted = sends[number].children
-                    ids = self.look(parent, before, known, wanted) if doubtful else []
-                    if len(ids) < len(wanted):
-                        self.journal.note("send", run=content.run, number=number)
-                        ids = ids + self.append(parent, wanted[len(ids) :])
-                    made = {"ids": ids}
-            except Unsure as error:
-                doubtful, last = True, error
-                self.notion.sleep(backoff(attempt))
-                continue
-            self.journal.note("sent", run=content.run, number=number, **made)
-            return
-        raise NotionError(f"{last}, after {MAX_OUTAGES} more tries; publish again later") from last
+        if number == 0:
+            page = self.find_twice(content.run) if doubtful else None
+            page = page or self.with_columns(lambda: self.send_create(content, sends[0]))
+            return {"page": page["id"], "url": page.get("url", ""), "ids": []}
+        parent, before, known = siblings(record, sends, number)
+        wanted = sends[number].children
+        ids = self.look(parent, before, known, wanted) if doubtful else []
+        if len(ids) < len(wanted):
+            self.journal.note("send", run=content.run, number=number)
+            ids = ids + self.append(parent, wanted[len(ids) :])
+        return {"ids": ids}
+
+    def file_block(self, content: Content, there: Sequence[Block] = ()) -> list[Block]:
+        """The block with the page's file, which is uploaded unless it is on the page."""
+        if content.file is None:
+            return []
+        if on_page := [each for each in there if content.file.is_in(each)]:
+            return on_page
+        return [content.file.block(upload(self.notion, self.journal, content.run, content.file))]
 
     def send_create(self, content: Content, first: Send) -> Any:
         self.journal.note("send", run=content.run, number=0)
-        body = create_body(self.data_source, content.properties, first.children)
+        body = create_body(self.data_source, self.keyed(content.properties), first.children)
         return self.notion.send("POST", "pages", body, repeatable=False)
 
     def find_twice(self, run: str) -> Any:
@@ -190,27 +197,29 @@ class Writer:
 
     # -- bringing up to date ---------------------------------------------------------------------------------
 
-    def update(self, content: Content, record: Record, page: Any) -> Action:
+    def update(self, content: Content, page: Any) -> Action:
         """Change what has changed on a page, and nothing that the person wrote."""
-        for attempt in range(1, MAX_OUTAGES + 1):
-            try:
-                self.rewrite(page, content.blocks)
-                break
-            except Unsure as error:  # what there is now is read again
-                last = error
-                self.notion.sleep(backoff(attempt))
-        else:
-            raise NotionError(f"{last}, after {MAX_OUTAGES} more tries; publish again later") from last
-        self.notion.send("PATCH", f"pages/{page['id']}", {"properties": dict(content.properties)})
+        self.notion.insist(lambda: self.rewrite(page, content))
+        self.set_columns(page["id"], content.properties)
         known = {"page": page["id"], "url": page.get("url", "")}
         self.journal.note("published", run=content.run, hash=content.hash, **known)
         return "updated"
 
-    def rewrite(self, page: Any, blocks: Sequence[Block]) -> None:
+    def set_columns(self, page: str, values: Mapping[str, Any], others: Mapping[str, Any] | None = None) -> None:
+        """Write values by our names of the columns, and those of other columns by theirs."""
+
+        def send() -> None:
+            self.notion.send("PATCH", f"pages/{page}", {"properties": {**self.keyed(values), **(others or {})}})
+
+        self.with_columns(send)
+
+    def rewrite(self, page: Any, content: Content) -> None:
         """Insert the blocks that are missing, then remove those of ours that are too many."""
         there = tree(self.notion, page["id"])
         places = [place for place, each in enumerate(there) if untouched(each, page["created_by"]["id"])]
         ours = [there[place] for place in places]
+        files = self.file_block(content, there)
+        blocks = [*content.blocks, *(each for each in files if each in ours or each not in there)]
         compared = SequenceMatcher(None, list(map(shape, ours)), list(map(shape, blocks)), autojunk=False)
         changes = [change for change in compared.get_opcodes() if change[0] != "equal"]
         for _, old, _, new, new_end in changes:
@@ -264,32 +273,3 @@ def position(before: str | None) -> Body | None:
 def run_id_of(page: Any, key: str) -> str:
     values = (value for value in page["properties"].values() if value["id"] == key)
     return "".join(item["plain_text"] for value in values for item in value["rich_text"])
-
-
-# -- comparing what is there with what shall be -------------------------------------------------------------
-
-
-def alike(there: Block, wanted: Block) -> bool:
-    """Whether a block on the page is the wanted one, whatever Notion did to its spaces."""
-    return there["type"] == wanted["type"] and text_in(there).split() == text_in(wanted).split()
-
-
-def shape(block: Block) -> str:
-    """All that makes two blocks the same for a reader, as a text that can be compared."""
-    inner = block[block["type"]]
-    links = [url.rstrip("/") for url in links_in(inner)]
-    details = [inner.get(name) for name in ("language", "checked")]
-    return json.dumps([block["type"], text_in(block).split(), links, details, list(map(shape, below(block)))])
-
-
-def links_in(inner: Mapping[str, Any]) -> Iterator[str]:
-    for items in (inner.get("rich_text", ()), *inner.get("cells", ())):
-        for item in items:
-            if (link := item.get("text", {}).get("link")) and link.get("url"):
-                yield link["url"]
-
-
-def untouched(block: Block, author: str) -> bool:
-    """Whether whoever made the page wrote this block and everything in it."""
-    hands = [block.get(name, {}).get("id") for name in ("created_by", "last_edited_by")]
-    return set(hands) == {author} and all(untouched(each, author) for each in block.get("children", ()))
