@@ -17,6 +17,7 @@ import typer
 
 from react_lab import console
 from react_lab.chat import Chat
+from react_lab.cli_course import add_course_commands
 from react_lab.doctor import examine
 from react_lab.errors import ConfigurationError, ReactLabError
 from react_lab.language import interface_language
@@ -349,6 +350,9 @@ def doctor(
     """What is installed, which model would answer, what to do next · 检查安装与配置"""
     healthy = examine(print, interface_language(lang), live=live)
     raise typer.Exit(0 if healthy else 1)
+
+
+add_course_commands(app)
 
 
 # -- what the commands share ---------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from react_lab.course import build
+from react_lab.course import build, prose
 from react_lab.course.source import cell_ids, notebook, read_source, to_json
 
 SOURCE = '''\
@@ -198,6 +198,67 @@ def test_the_check_names_the_stale_notebook_and_fails(lessons, capsys):
     assert not (lessons / "en").exists()
     assert build.main([], lessons) == 0
     assert build.main(["--check"], lessons) == 0
+
+
+EXERCISE = '\n# %% tags=["exercise:tool-error"]\n\n# %%\ncheck("tool-error")\n'
+
+
+def test_the_code_of_an_exercise_stands_in_its_spec_alone(lessons):
+    source = lessons / "source" / "00_test.py"
+    source.write_text(SOURCE + EXERCISE, encoding="utf-8")
+    starter, solution = (build.read_lesson(source, solved=solved)[-2] for solved in (False, True))
+    assert "def height(mountain):" in starter.text["zh"]
+    assert "raise ToolError" in solution.text["en"]
+    assert starter.tags == solution.tags == ("exercise:tool-error",)
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ('# %% tags=["exercise:no-such"]\n', "no exercise has the id 'no-such'; there are: .*tool-class"),
+        ('# %% tags=["exercise:tool-error"]\nx = 1\n', "the cell of exercise 'tool-error' must be empty"),
+    ],
+)
+def test_an_exercise_that_is_not_there_or_written_twice_is_refused(lessons, cell, message):
+    (lessons / "source" / "00_test.py").write_text(SOURCE + "\n" + cell, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        build.build_all(lessons)
+
+
+# -- translations --------------------------------------------------------------------------------------------
+
+
+def left_behind(lessons):
+    source = lessons / "source" / "00_test.py"
+    return prose.untranslated(source, build.read_lesson(source))
+
+
+def edit(lessons, old, new):
+    source = lessons / "source" / "00_test.py"
+    source.write_text(source.read_text("utf-8").replace(old, new), encoding="utf-8")
+    build.main([], lessons)
+
+
+def test_a_translation_older_than_its_original_is_told_until_someone_has_read_it(lessons, capsys):
+    build.main([], lessons)
+    assert left_behind(lessons) == []
+    edit(lessons, "read **this**", "read **that**")
+    [cell] = left_behind(lessons)
+    edit(lessons, "and that", "and more")  # building again is not reading again
+    assert left_behind(lessons) == [cell]
+    edit(lessons, "读**这个**", "读**那个**")
+    assert left_behind(lessons) == []
+    edit(lessons, "## Run it", "## Run it now")  # a new heading makes a new cell
+    edit(lessons, "read **that**", "read **it**")
+    assert left_behind(lessons)
+    build.main(["--translated", "00_test"], lessons)
+    assert left_behind(lessons) == []
+
+
+def test_a_better_translation_needs_no_new_original(lessons, capsys):
+    build.main([], lessons)
+    edit(lessons, "读**这个**", "读一读**这个**")
+    assert left_behind(lessons) == []
 
 
 def test_a_broken_source_is_named_with_its_line(lessons):

@@ -2,6 +2,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -29,7 +30,7 @@ def test_a_workspace_holds_the_lessons_of_both_languages(tmp_path):
     there = files(tmp_path / "new" / "workspace")
     shipped = {name: content for name, content in files(lessons_folder()).items() if name.endswith(".ipynb")}
     assert shipped
-    assert there.keys() - shipped.keys() == {".react-lab/lessons.json"}
+    assert there.keys() - shipped.keys() == {f".react-lab/copied/{name}" for name in shipped}
     assert {name: there[name] for name in shipped} == shipped
 
 
@@ -59,23 +60,22 @@ def test_a_file_that_was_there_before_is_left_alone(tmp_path):
     assert prepare(tmp_path, "en").read_text("utf-8") == "mine"
 
 
-@pytest.mark.parametrize("damage", ["", "[]", "{", "\x00"])
-def test_without_a_readable_list_every_lesson_is_the_learners(tmp_path, damage):
+def test_without_the_second_copy_a_lesson_is_the_learners(tmp_path):
     lesson = prepare(tmp_path, "en")
     lesson.write_text("mine", encoding="utf-8")
-    (tmp_path / ".react-lab" / "lessons.json").write_text(damage, encoding="utf-8")
+    shutil.rmtree(tmp_path / ".react-lab" / "copied")
     assert prepare(tmp_path, "en").read_text("utf-8") == "mine"
 
 
 NAMES = ["en/00_start.ipynb", "zh/00_start.ipynb", "en/01_tool.ipynb"]
 writes = st.tuples(st.sampled_from(["the learner", "the course"]), st.sampled_from(NAMES), st.binary(max_size=3))
-events = st.lists(st.one_of(st.just("prepare"), st.just("lose the list"), writes), max_size=20)
+events = st.lists(st.one_of(st.just("prepare"), st.just("lose the copies"), writes), max_size=20)
 
 
 @settings(max_examples=60, deadline=None)
 @given(events)
 def test_nothing_that_a_learner_wrote_is_ever_lost(happening):
-    """And what no learner touched is up to date, as long as the list of copies is there."""
+    """And what no learner touched is up to date, as long as the second copies are there."""
     with TemporaryDirectory() as folder:
         lessons, workspace = Path(folder, "lessons"), Path(folder, "workspace")
         for path in [
@@ -84,14 +84,14 @@ def test_nothing_that_a_learner_wrote_is_ever_lost(happening):
         ]:
             path.mkdir(parents=True)
         written: dict[str, bytes] = {}
-        list_lost = False
+        copies_lost = False
         for event in [*happening, "prepare"]:
             match event:
                 case "prepare":
                     copy_lessons(lessons, workspace)
-                case "lose the list":
-                    (workspace / ".react-lab" / "lessons.json").unlink(missing_ok=True)
-                    list_lost = True
+                case "lose the copies":
+                    shutil.rmtree(workspace / ".react-lab" / "copied", ignore_errors=True)
+                    copies_lost = True
                 case ("the learner", name, content):
                     written[name] = b"learner " + content
                     (workspace / name).write_bytes(written[name])
@@ -99,7 +99,7 @@ def test_nothing_that_a_learner_wrote_is_ever_lost(happening):
                     (lessons / name).write_bytes(b"course " + content)
         there = files(workspace)
         assert written.items() <= there.items()
-        if not list_lost:
+        if not copies_lost:
             untouched = {name: content for name, content in files(lessons).items() if name not in written}
             assert untouched.items() <= there.items()
         assert not [name for name in there if name.endswith(".part")]

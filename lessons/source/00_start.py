@@ -27,7 +27,7 @@
 #
 # 从上到下，用 **Shift + Enter** 逐格运行。看到 `"?"` 时，先把你的猜测填进去再运行。猜错没有任何损失，而先猜再看的人记得更牢。
 
-# %% [markdown] lang="en"
+# %% [markdown] lang="en" tags=["new:agent"]
 # ## Meet the agent
 #
 # A language model by itself can only write text. It can't look anything up, and it is bad at sums. An **agent** is a
@@ -37,7 +37,7 @@
 #
 # until it can answer. That is *ReAct*: reasoning and acting.
 
-# %% [markdown] lang="zh"
+# %% [markdown] lang="zh" tags=["new:agent"]
 # ## 认识智能体
 #
 # 语言模型本身只会写文字：它查不了资料，也不擅长算数。**智能体**（agent）是一个还能使用**工具**的模型，它这样循环：
@@ -46,9 +46,20 @@
 #
 # 直到能够回答为止。这就是 *ReAct*：推理（reasoning）加行动（acting）。
 
+# %% lang="en"
+# What the checks and the player speak: "en" or "zh".
+language = "en"
+
+# %% lang="zh"
+# 检查和播放器用的语言："en" 或 "zh"。
+language = "zh"
+
 # %%
 from react_lab import TextReActAgent, load_model, replay
+from react_lab.course import predict, progress
 from react_lab.tools.standard import standard_tools
+
+progress()
 
 agent = TextReActAgent(load_model(), standard_tools())
 
@@ -78,11 +89,9 @@ print(agent.registry.describe())
 # 下面这个问题，没有哪一个工具能单独回答。
 
 # %% lang="en"
-language = "en"
 question = "How old were the winners of the 2024 Nobel Prize in Physics together at the end of 2024?"
 
 # %% lang="zh"
-language = "zh"
 question = "2024 年诺贝尔物理学奖得主在 2024 年底一共多少岁？"
 
 # %% [markdown] lang="en"
@@ -91,7 +100,7 @@ question = "2024 年诺贝尔物理学奖得主在 2024 年底一共多少岁？
 # %% [markdown] lang="zh"
 # 智能体会先用哪个工具：`calculator`、`search` 还是 `weather`？
 
-# %% tags=["predict:first-tool"]
+# %% tags=["predict:start-first-tool"]
 guess = "?"
 
 # %%
@@ -100,17 +109,16 @@ steps = agent.steps(trace)  # a generator: nothing has happened yet
 
 first = next(steps)
 print(first.text, end="\n\n")
-print("guess: ", guess)
-print("called:", [call.name for call in first.calls])
+predict("start-first-tool", guess, came=tuple(call.name for call in first.calls) or "-")
 
 # %% [markdown] lang="en"
-# What you see above is exactly what the model wrote: a thought, then an action. The last two lines show your
-# guess and the tool that was used.
+# What you see above is exactly what the model wrote: a thought, then an action. Below it stands your guess, beside the
+# tool that was used.
 #
 # Now the tool has run. This came back, and the model will read it next:
 
 # %% [markdown] lang="zh"
-# 上面就是模型写下的原文：先是思考，再是行动。最后两行是你的猜测和实际使用的工具。
+# 上面就是模型写下的原文：先是思考，再是行动。下面是你的猜测，旁边是实际使用的工具。
 #
 # 现在工具已经运行完毕。下面是它返回的内容，也是模型接下来要读的：
 
@@ -123,17 +131,18 @@ print(first.results[0].content)
 # %% [markdown] lang="zh"
 # 它会拿这些内容做什么？猜猜它要算的式子（类似 `1 + 2` 这样），然后让它一直运行到结束。
 
-# %% tags=["predict:arithmetic"]
+# %% tags=["predict:start-arithmetic"]
 guess = "?"
 
 # %%
 for step in steps:
     print(step.text, end="\n\n")
 
-print("guess: ", guess)
-print("answer:", trace.answer)
+sums = [call.arguments.get("expression") for step in trace.steps for call in step.calls if call.name == "calculator"]
+predict("start-arithmetic", guess, came=tuple(sums) or "-")
+print(trace.answer)
 
-# %% [markdown] lang="en"
+# %% [markdown] lang="en" tags=["new:trace"]
 # ## Step through it
 #
 # Every run leaves a **trace**: everything that was sent, written and returned. The player below steps through it, and
@@ -145,7 +154,7 @@ print("answer:", trace.answer)
 # 2. Open **Prompt as sent** in step 2. What is new there since step 1?
 # 3. Compare the thought of step 2 with its action. Which one did the tool get to see?
 
-# %% [markdown] lang="zh"
+# %% [markdown] lang="zh" tags=["new:trace"]
 # ## 逐步回放
 #
 # 每次运行都会留下一份**轨迹**（trace）：发送过、写下过、返回过的一切。下面的播放器可以一步步往前走，也可以往回退。用按钮，或者点一下播放器再用方向键。
@@ -193,7 +202,7 @@ replay(trace, lang=language)
 #
 # 现在它会回答什么？
 
-# %% tags=["predict:changed-answer"]
+# %% tags=["predict:start-changed-answer"]
 guess = "?"
 
 # %%
@@ -202,8 +211,7 @@ observation = first.results[0].content.replace("1947", "1957")
 changed = trace.fork(1, observation=observation)
 agent.resume(changed)
 
-print("guess: ", guess)
-print("answer:", changed.answer)
+predict("start-changed-answer", guess, came=changed.answer)
 
 # %%
 replay(changed, lang=language)

@@ -2,6 +2,7 @@
 
     python -m react_lab.course.build            writes lessons/en/*.ipynb and lessons/zh/*.ipynb
     python -m react_lab.course.build --check    writes nothing; exits 1 and names what is not up to date
+    python -m react_lab.course.build --translated 01_tool    the Chinese still fits the English that was changed
 
 Run it from a clone, after each change in lessons/source. The notebooks are committed, so no learner needs it.
 """
@@ -9,9 +10,12 @@ Run it from a clone, after each change in lessons/source. The notebooks are comm
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
-from react_lab.course.source import LANGUAGES, notebook, read_source, to_json
+from react_lab.course.exercise import all_exercises
+from react_lab.course.prose import seen
+from react_lab.course.source import LANGUAGES, Cell, notebook, read_source, to_json, translate_comments
 
 LESSONS = Path(__file__).parents[2] / "lessons"
 
@@ -22,11 +26,33 @@ def build(source: Path) -> dict[str, str]:
     Raises:
         ValueError: the source breaks a rule of the format; the message names file and line.
     """
+    cells = read_lesson(source)
+    return {f"{item}/{source.stem}.ipynb": to_json(notebook(source.stem, cells, item)) for item in LANGUAGES}
+
+
+def read_lesson(source: Path, *, solved: bool = False) -> list[Cell]:
+    """The cells of a lesson, each exercise's starter, or solution, in the cell that is tagged with its id.
+
+    Raises:
+        ValueError: the source breaks a rule of the format, or names an exercise that isn't there.
+    """
     try:
-        cells = read_source(source.read_text(encoding="utf-8"))
+        return [with_exercise(cell, solved) for cell in read_source(source.read_text(encoding="utf-8"))]
     except ValueError as error:
         raise ValueError(f"{source}, {error}") from error
-    return {f"{item}/{source.stem}.ipynb": to_json(notebook(source.stem, cells, item)) for item in LANGUAGES}
+
+
+def with_exercise(cell: Cell, solved: bool) -> Cell:
+    """The cell tagged `exercise:ID` gets the code of that exercise; it stands in the source without any."""
+    id = next((tag.removeprefix("exercise:") for tag in cell.tags if tag.startswith("exercise:")), None)
+    if id is None:
+        return cell
+    if id not in all_exercises():
+        raise ValueError(f"no exercise has the id {id!r}; there are: {', '.join(all_exercises())}")
+    if cell.text["en"].strip():
+        raise ValueError(f"the cell of exercise {id!r} must be empty: its code stands in react_lab/course/exercises")
+    code = all_exercises()[id].solution if solved else all_exercises()[id].starter
+    return replace(cell, text={item: translate_comments(code, item).strip("\n") for item in LANGUAGES})
 
 
 def build_all(lessons: Path = LESSONS) -> dict[str, str]:
@@ -62,14 +88,24 @@ def write(lessons: Path = LESSONS) -> list[str]:
     return names
 
 
+def record_translations(lessons: Path = LESSONS, translated: str | None = None) -> None:
+    """Note which prose now stands side by side (prose.py); `translated` names a lesson whose Chinese still fits."""
+    for source in sorted((lessons / "source").glob("*.py")):
+        record = seen(source, read_lesson(source), still_fits=source.stem == translated)
+        source.with_suffix(".json").write_text(record, encoding="utf-8", newline="\n")
+
+
 def main(arguments: list[str] | None = None, lessons: Path = LESSONS) -> int:
     parser = argparse.ArgumentParser(prog="python -m react_lab.course.build", description="Build the lessons.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a notebook is not up to date")
-    if parser.parse_args(arguments).check:
+    parser.add_argument("--translated", metavar="LESSON", help="its Chinese was read again and still fits the English")
+    chosen = parser.parse_args(arguments)
+    if chosen.check:
         names = stale(lessons)
         for name in names:
             print(f"lessons/{name} is not what its source makes; run python -m react_lab.course.build")
         return 1 if names else 0
+    record_translations(lessons, chosen.translated)
     for name in write(lessons):
         print(f"lessons/{name}")
     return 0

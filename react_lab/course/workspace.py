@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import secrets
@@ -50,36 +49,34 @@ def prepare(folder: str | Path, language: Language) -> Path:
 
 
 def copy_lessons(lessons: Path, workspace: Path) -> None:
-    """Copy each lesson that is not the learner's; a list of what was copied is kept in the workspace."""
-    list_file = workspace / ".react-lab" / "lessons.json"
-    copied = read_list(list_file)
+    """Copy each lesson that is not the learner's; each is kept a second time, as it was copied."""
     for lesson in sorted(lessons.glob("[ez][nh]/*.ipynb")):
         name = lesson.relative_to(lessons).as_posix()
-        target, content = workspace / name, lesson.read_bytes()
-        there = digest(target.read_bytes()) if target.exists() else None
-        if there in (None, copied.get(name), digest(content)):  # else it is the learner's
-            copied[name] = digest(content)
-            if there != digest(content):
-                write(target, content)
-    write(list_file, (json.dumps(copied, indent=1) + "\n").encode())
+        target, new = workspace / name, lesson.read_bytes()
+        there, copied = content(target), content(as_copied(workspace, name))
+        if there in (None, copied, new):  # else it is the learner's
+            hand_out(workspace, name, new)
 
 
-def read_list(path: Path) -> dict[str, str]:
-    """Hashes of the lessons as they were copied. Without a list every lesson there is the learner's."""
-    try:
-        copied = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return {}
-    return copied if isinstance(copied, dict) else {}
+def hand_out(workspace: Path, name: str, new: bytes) -> None:
+    """Put a lesson into the workspace, and its second copy after it: without one, a lesson is the learner's."""
+    for path in (workspace / name, as_copied(workspace, name)):
+        if content(path) != new:
+            write(path, new)
 
 
-def digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def as_copied(workspace: Path, name: str) -> Path:
+    """A lesson as it was copied, to tell what the learner has changed since."""
+    return workspace / ".react-lab" / "copied" / name
+
+
+def content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
 
 
 def write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     part.write_bytes(content)
     part.replace(path)
