@@ -88,7 +88,7 @@ class Chat:
             case "/trace":
                 complain(self.words["no trace"])
             case "/tools":
-                print(self.runner.registry.describe())
+                print(self.runner.registry.describe(self.language))
             case "/model":
                 self.runner = self.make_runner(rest.strip() or None)
                 print(self.words["model"].format(self.runner.model.name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from enum import StrEnum
@@ -21,13 +21,13 @@ from react_lab.cli_course import add_course_commands
 from react_lab.doctor import examine
 from react_lab.errors import ConfigurationError, ReactLabError
 from react_lab.language import interface_language
-from react_lab.messages import Message
+from react_lab.messages import Message, ToolCall
 from react_lab.models.base import Model
 from react_lab.models.catalogue import load_model, model_rows, read_dotenv
 from react_lab.modes import MODES, hardened, make_runner, mode_of
 from react_lab.monitor import export_spans
 from react_lab.runner import Runner
-from react_lab.tools.standard import standard_tools
+from react_lab.tools.standard import TOOLS, tools_named
 from react_lab.trace import Trace
 
 app = typer.Typer(
@@ -97,6 +97,13 @@ Compact = Annotated[
     typer.Option("--compact", metavar="TOKENS", min=500, help="Summarize a conversation longer than this · 压缩长对话"),
 ]
 Stats = Annotated[bool, typer.Option("--stats", help="What each step took · 每一步的用时与用量")]
+Tools = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tools", metavar="NAMES", help="Such as standard,notes,files=FOLDER; see react-lab tools · 选用工具"
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Run tools that have effects without asking · 不询问，直接运行")]
 Language = Annotated[Lang | None, typer.Option("--lang", help="Language of what is printed · 界面语言")]
 TraceFile = Annotated[Path, typer.Argument(metavar="TRACE", help="A file of a run · 轨迹文件")]
 
@@ -125,6 +132,8 @@ def ask(
     max_usd: MaxUsd = None,
     max_seconds: MaxSeconds = None,
     compact: Compact = None,
+    tools: Tools = None,
+    yes: Yes = False,
     stats: Stats = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print the answer alone · 只显示答案")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object · 输出 JSON")] = False,
@@ -135,8 +144,9 @@ def ask(
 ) -> None:
     """Ask one question and watch how it is answered · 提一个问题，看它如何得出答案"""
     answering = limited(model, compact, max_tokens=max_tokens, max_cost_usd=max_usd, max_seconds=max_seconds)
-    runner = runner_for(answering, mode, max_steps, search)
-    view = console.LiveView(interface_language(lang), runner.model.name, show_prompt=show_prompt, raw=raw)
+    language = interface_language(lang)
+    runner = runner_for(answering, mode, max_steps, search, tools, None if yes else console.asking(language))
+    view = console.LiveView(language, runner.model.name, show_prompt=show_prompt, raw=raw)
     trace = runner.start(question, save=save or new_trace_file(), listener=None if quiet or as_json else view)
     carry_out(runner, trace, view)
     if as_json:
@@ -247,6 +257,8 @@ def chat(
     mode: ModeName = None,
     max_steps: MaxSteps = 10,
     search: Search = None,
+    tools: Tools = None,
+    yes: Yes = False,
     lang: Language = None,
 ) -> None:
     """A conversation: quit, exit or Ctrl-D leaves, Ctrl-C stops an answer · 连续对话"""
@@ -257,7 +269,8 @@ def chat(
         carry_out(runner, trace, view)
         return trace
 
-    talk = Chat(model, lambda name: runner_for(name, mode, max_steps, search), run, language)
+    may_run = None if yes else console.asking(language)
+    talk = Chat(model, lambda name: runner_for(name, mode, max_steps, search, tools, may_run), run, language)
     print(console.WORDS[language]["chat"].format(talk.runner.model.name))
     while (line := read_line("> ")) not in ("quit", "exit"):
         if line:
@@ -317,21 +330,28 @@ def models(as_json: Annotated[bool, typer.Option("--json", help="As JSON · 输�
 
 @tools_app.callback()
 def tools(
-    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Their schemas · 输出 JSON")] = False
+    context: typer.Context,
+    names: Tools = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Their schemas · 输出 JSON")] = False,
+    lang: Language = None,
 ) -> None:
     """The tools, as a model sees them · 模型看到的工具"""
     if context.invoked_subcommand is None:
-        registry = standard_tools()
-        print(json.dumps(registry.schemas(), ensure_ascii=False) if as_json else registry.describe())
+        registry, language = tools_named(names or ["standard"]), interface_language(lang)
+        schemas = registry.schemas(language=language)
+        print(json.dumps(schemas, ensure_ascii=False) if as_json else registry.describe(language))
+        if not as_json:
+            print("\n--tools " + " ".join(f"{name}={takes}" if takes else name for name, takes in TOOLS.items()))
 
 
 @tools_app.command("call")
 def call_tool(
     name: Annotated[str, typer.Argument(help="calculator, search, weather")],
     arguments: Annotated[str, typer.Argument(metavar="JSON", help='{"city": "Paris"}')] = "{}",
+    names: Tools = None,
 ) -> None:
     """Run a tool by hand and print what a model would read · 手动运行一个工具"""
-    registry = standard_tools()
+    registry = tools_named(names or ["standard"])
     try:
         values = json.loads(arguments)
         registry.get(name)
@@ -340,6 +360,15 @@ def call_tool(
     except KeyError as error:
         raise ConfigurationError(str(error.args[0])) from error
     print(registry.execute(name, values))
+
+
+@app.command()
+def mcp(tools: Tools = None, lang: Language = None) -> None:
+    """Serve the tools to an MCP client, over stdin and stdout · 通过 MCP 提供工具"""
+    from react_lab.tools.mcp import serve
+
+    read_dotenv()
+    serve(tools_named(tools or ["standard"], live=True), language=interface_language(lang))
 
 
 @app.command()
@@ -363,10 +392,17 @@ def limited(name: str | None, compact: int | None, **limits: float | None) -> Mo
     return hardened(load_model(name), compact=compact, on_warning=console.complain, **limits)
 
 
-def runner_for(model: str | Model | None, mode: str | None, max_steps: int, search: str | None = None) -> Runner:
+def runner_for(
+    model: str | Model | None,
+    mode: str | None,
+    max_steps: int,
+    search: str | None = None,
+    tools: list[str] | None = None,
+    may_run: Callable[[ToolCall], bool] | None = None,
+) -> Runner:
     """What answers on the command line."""
     limits: dict[str, Any] = {} if mode == "research" else {"max_steps": max_steps}
-    return make_runner(model, mode, search=search, **limits)
+    return make_runner(model, mode, search=search, tools=tools or ["standard"], ask=may_run, **limits)
 
 
 def new_trace_file() -> Path:

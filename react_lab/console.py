@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from react_lab.language import Language
-from react_lab.messages import set_fields
+from react_lab.messages import ToolCall, set_fields
 from react_lab.monitor import table
 from react_lab.replay.story import readable
 from react_lab.tools.registry import shorten
@@ -43,6 +43,9 @@ WORDS: dict[Language, dict[str, str]] = {
         "prompt": "prompt of step {}",
         "raw": "raw reply of step {}",
         "no answer": "no answer ({}): {}",
+        "may run": "The model wants to run {}, which can change something:",
+        "allow": "Run it? [y/N] ",
+        "nobody": "{} was not run: it has effects, and there is nobody to ask; allow it with --yes",
         "interrupted": "interrupted; go on with: react-lab resume {}",
     },
     "zh": {
@@ -62,6 +65,9 @@ WORDS: dict[Language, dict[str, str]] = {
         "prompt": "第 {} 步的提示词",
         "raw": "第 {} 步的原始回复",
         "no answer": "没有答案（{}）：{}",
+        "may run": "模型要运行 {}，它可能改动一些东西：",
+        "allow": "要运行吗？[y/N] ",
+        "nobody": "没有运行 {}：它会改动一些东西，而这里没有人可以询问；加上 --yes 则允许运行",
         "interrupted": "已中断；继续运行：react-lab resume {}",
     },
 }
@@ -89,6 +95,22 @@ def log_if_asked() -> None:
 def complain(text: str) -> None:
     """One line for the person, on stderr."""
     print(f"react-lab: {' '.join(readable(text).split())}", file=sys.stderr)
+
+
+def asking(language: Language) -> Callable[[ToolCall], bool]:
+    """Shows a call to the person and asks whether it may run; where there is no person, none may."""
+    words = WORDS[language]
+
+    def may_run(call: ToolCall) -> bool:
+        if not sys.stdin.isatty():
+            complain(words["nobody"].format(call.name))
+            return False
+        lines = [f"{name}: {value}" for name, value in call.arguments.items()]
+        print(readable("\n".join([words["may run"].format(call.name), *lines])), file=sys.stderr)
+        print(words["allow"], end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().casefold() in ("y", "yes", "是")
+
+    return may_run
 
 
 def close_stdout() -> None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from react_lab.hardening.approval import with_approval
 from react_lab.hardening.budget import with_budget
 from react_lab.hardening.cache import with_cache
 from react_lab.hardening.compaction import with_compaction
 from react_lab.hardening.retry import with_retry
 from react_lab.language import language_of
+from react_lab.messages import ToolCall
 from react_lab.models.base import Model
 from react_lab.models.catalogue import load_model
 from react_lab.runner import Runner
 from react_lab.text_react import TextReActAgent
 from react_lab.tool_use import ToolUseAgent
 from react_lab.tools.registry import ToolRegistry
-from react_lab.tools.standard import standard_tools
+from react_lab.tools.standard import tools_named
 from react_lab.trace import Trace
 from react_lab.workflow.asking import Writer
 from react_lab.workflow.plan_execute import PlanAndExecuteAgent
@@ -65,7 +67,8 @@ def make_runner(
     mode: str | None = None,
     *,
     search: str | None = None,
-    tools: ToolRegistry | None = None,
+    tools: ToolRegistry | Sequence[str] = ("standard",),
+    ask: Callable[[ToolCall], bool] | None = None,
     **options: Any,
 ) -> Runner:
     """What answers in a mode; without one, native tool calls where the model has them, else text.
@@ -74,14 +77,15 @@ def make_runner(
         model: A model, or the name of one as `load_model` takes it.
         mode: One of `MODES`.
         search: The backend of the tool `search`; by default the almanac for a stand-in, the web for a real model.
-        tools: What it can do; the standard tools by default.
+        tools: What it can do: a registry, or names as `tools_named` takes them.
+        ask: Shows a call of a tool with effects to the person and tells whether it may run; None lets all run.
         options: Those of the runner, such as `max_steps`.
     """
     answering = model if isinstance(model, Model) else hardened(load_model(model))
     name = mode or ("native" if answering.native_tools else "text")
-    if tools is None:
-        tools = working_tools(search, live=is_live(answering))
-    return MODES[name](answering, tools, **options)
+    if not isinstance(tools, ToolRegistry):
+        tools = working_tools(tools, search, live=is_live(answering))
+    return MODES[name](answering, with_approval(tools, ask) if ask else tools, **options)
 
 
 def hardened(
@@ -107,9 +111,9 @@ def hardened(
     return with_budget(model, on_warning=on_warning, **set_limits) if set_limits else model
 
 
-def working_tools(search: str | None, *, live: bool) -> ToolRegistry:
-    """The standard tools; for a live model tried again, bounded in time, and cached."""
-    tools = standard_tools(search, live=live)
+def working_tools(names: Sequence[str], search: str | None, *, live: bool) -> ToolRegistry:
+    """The tools of those names; for a live model tried again, bounded in time, and cached."""
+    tools = tools_named(names, search=search, live=live)
     return with_cache(with_retry(ToolRegistry(tools, timeout_s=TOOL_SECONDS))) if live else tools
 
 

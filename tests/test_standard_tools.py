@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +19,18 @@ from react_lab import Agent, Message, OfflineModel, Reply, ScriptedModel, TextRe
 from react_lab.errors import ConfigurationError, ToolError
 from react_lab.tools.base import Tool
 from react_lab.tools.calculator import calculator
+from react_lab.tools.files import file_tools
 from react_lab.tools.live import examine_live, live_calls
 from react_lab.tools.notes import Notebook, note_tools
 from react_lab.tools.open_meteo import OpenMeteo
+from react_lab.tools.python_code import make_python
 from react_lab.tools.read_url import make_read_url
 from react_lab.tools.registry import ToolRegistry
 from react_lab.tools.schema import problems
 from react_lab.tools.search import make_search, search
-from react_lab.tools.standard import standard_tools
+from react_lab.tools.sql import make_sql
+from react_lab.tools.standard import TOOLS, standard_tools, taken_apart, tools_named
+from react_lab.tools.table import make_table
 from react_lab.tools.weather import make_weather, weather
 from react_lab.tools.web_search import Wikipedia
 from tests.test_weather_live import Servers
@@ -35,33 +41,63 @@ TEXT = httpx2.MockTransport(
 )
 
 
-def every_tool(folder: Path) -> list[tuple[str, Tool, dict[str, Any]]]:
-    """Each tool with an example of its arguments; a name is there twice where there are two forms of the tool."""
-    write, read, find = note_tools(Notebook(folder / "notes.sqlite"))
-    return [
-        ("calculator", calculator, {"expression": "6 * 7"}),
-        ("almanac", search, {"query": "Australia capital"}),
-        ("web search", make_search(backend=Wikipedia(transport=NO_ARTICLES)), {"query": "rover", "limit": 2}),
-        ("sample weather", weather, {"city": "Paris"}),
-        (
-            "live weather",
-            make_weather(live=True, service=OpenMeteo(transport=httpx2.MockTransport(Servers()))),
-            {"city": "Paris", "days": 2, "units": "metric"},
-        ),
-        ("read_url", make_read_url(transport=TEXT), {"url": "https://a.example/", "part": 1}),
-        ("write_note", write, {"text": "A note."}),
-        ("read_notes", read, {"limit": 3}),
-        ("search_notes", find, {"query": "note", "limit": 3}),
-    ]
+def tables(folder: Path) -> Path:
+    (folder / "city.csv").write_text("name,people\nParis,2100000\n", encoding="utf-8")
+    return folder
 
 
-NAMES = [name for name, _, _ in every_tool(Path("unused"))]
-FREE = ("calculator",)  # an example of an expression stands in its description
+def zoo(folder: Path) -> Path:
+    with closing(sqlite3.connect(folder / "zoo.db")) as file, file:
+        file.execute("CREATE TABLE animal (name TEXT)")
+    return folder / "zoo.db"
 
 
-@pytest.fixture(params=NAMES)
-def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Tool, dict[str, Any]]:
-    return next((tool, arguments) for name, tool, arguments in every_tool(tmp_path) if name == request.param)
+def weather_service() -> OpenMeteo:
+    return OpenMeteo(transport=httpx2.MockTransport(Servers()))
+
+
+def note_tool(folder: Path, name: str) -> Tool:
+    return ToolRegistry(note_tools(Notebook(folder / "notes.sqlite"))).get(name)
+
+
+def file_tool(folder: Path, name: str) -> Tool:
+    return ToolRegistry(file_tools(tables(folder))).get(name)
+
+
+# Each tool, made in a folder, with an example of its arguments; there may be two forms of a tool.
+EVERY_TOOL: Mapping[str, tuple[Callable[[Path], Tool], Mapping[str, Any]]] = {
+    "calculator": (lambda _: calculator, {"expression": "6 * 7"}),
+    "almanac": (lambda _: search, {"query": "Australia capital"}),
+    "web search": (
+        lambda _: make_search(backend=Wikipedia(transport=NO_ARTICLES)),
+        {"query": "rover", "limit": 2},
+    ),
+    "sample weather": (lambda _: weather, {"city": "Paris"}),
+    "live weather": (
+        lambda _: make_weather(live=True, service=weather_service()),
+        {"city": "Paris", "days": 2, "units": "metric"},
+    ),
+    "read_url": (lambda _: make_read_url(transport=TEXT), {"url": "https://a.example/", "part": 1}),
+    "write_note": (lambda folder: note_tool(folder, "write_note"), {"text": "A note."}),
+    "read_notes": (lambda folder: note_tool(folder, "read_notes"), {"limit": 3}),
+    "search_notes": (lambda folder: note_tool(folder, "search_notes"), {"query": "note", "limit": 3}),
+    "list_files": (lambda folder: file_tool(folder, "list_files"), {"folder": "notes"}),
+    "read_file": (lambda folder: file_tool(folder, "read_file"), {"name": "city.csv", "part": 1}),
+    "search_files": (lambda folder: file_tool(folder, "search_files"), {"text": "Paris"}),
+    "table": (
+        lambda folder: make_table(tables(folder)),
+        {"name": "city.csv", "plot": None, "x": None, "y": None},
+    ),
+    "sql": (lambda folder: make_sql(zoo(folder)), {"query": "SELECT name FROM animal"}),
+    "python": (lambda _: make_python(), {"code": "print(6 * 7)"}),
+}
+FORMAL = ("calculator", "sql", "python")  # what they take is written in neither language
+
+
+@pytest.fixture(params=EVERY_TOOL)
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Tool, Mapping[str, Any]]:
+    make, arguments = EVERY_TOOL[request.param]
+    return make(tmp_path), arguments
 
 
 # -- schemas -----------------------------------------------------------------------------------------------------
@@ -80,7 +116,7 @@ def strict(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "required": list(schema["properties"])}
 
 
-def test_the_schema_is_valid_also_in_strict_mode(case: tuple[Tool, dict[str, Any]]) -> None:
+def test_the_schema_is_valid_also_in_strict_mode(case: tuple[Tool, Mapping[str, Any]]) -> None:
     tool, arguments = case
     Draft202012Validator.check_schema(tool.parameters)
     assert keywords(tool.parameters) <= STRICT_KEYWORDS
@@ -93,7 +129,7 @@ def test_the_schema_is_valid_also_in_strict_mode(case: tuple[Tool, dict[str, Any
         assert not problems(tool.parameters, filled)
 
 
-def test_both_providers_are_told_the_same(case: tuple[Tool, dict[str, Any]]) -> None:
+def test_both_providers_are_told_the_same(case: tuple[Tool, Mapping[str, Any]]) -> None:
     tool, _ = case
     anthropic, openai = tool.to_anthropic_schema(), tool.to_openai_schema()["function"]
     assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", tool.name)
@@ -101,40 +137,13 @@ def test_both_providers_are_told_the_same(case: tuple[Tool, dict[str, Any]]) -> 
     assert anthropic["input_schema"] == openai["parameters"] == tool.parameters
 
 
-# -- descriptions ------------------------------------------------------------------------------------------------
-
-
-def test_a_description_says_when_not_to_use_the_tool_and_each_parameter_has_an_example(
-    case: tuple[Tool, dict[str, Any]],
-) -> None:
-    tool, _ = case
-    if tool.name in FREE:
-        return
-    assert re.search(r"\b(?:not|no|Nothing else)\b|is better", tool.description), tool.description
-    for name, schema in tool.parameters["properties"].items():
-        assert re.search(r'such as|"metric"', schema["description"]), (tool.name, name)
-
-
-def test_what_takes_words_shows_them_in_both_languages(case: tuple[Tool, dict[str, Any]]) -> None:
-    tool, _ = case
-    words = [name for name, schema in tool.parameters["properties"].items() if schema.get("type") == "string"]
-    if words and tool.name not in FREE:
-        assert any(re.search("[\u4e00-\u9fff]", tool.parameters["properties"][name]["description"]) for name in words)
-
-
-def test_no_two_tools_do_the_same(tmp_path: Path) -> None:
-    registry = ToolRegistry([*standard_tools(live=True), *note_tools(Notebook(tmp_path / "n.sqlite"))])
-    beginnings = {tool.name: tool.description.split()[:3] for tool in registry}
-    assert len({str(words) for words in beginnings.values()}) == len(registry), beginnings
-
-
 # -- calls -------------------------------------------------------------------------------------------------------
 
 
-def test_a_scripted_model_can_call_the_tool_in_both_loops(case: tuple[Tool, dict[str, Any]]) -> None:
+def test_a_scripted_model_can_call_the_tool_in_both_loops(case: tuple[Tool, Mapping[str, Any]]) -> None:
     tool, arguments = case
     native = Reply("", tool_calls=(ToolCall("1", tool.name, arguments),), stop_reason="tool_calls")
-    text = f"Thought: try\nAction: {tool.name}({json.dumps(arguments)})"
+    text = f"Thought: try\nAction: {tool.name}({json.dumps(dict(arguments))})"
     agents: list[Agent] = [
         ToolUseAgent(ScriptedModel([native, Reply("done")]), ToolRegistry([tool])),
         TextReActAgent(ScriptedModel([text, "Final Answer: done"]), ToolRegistry([tool])),
@@ -146,7 +155,7 @@ def test_a_scripted_model_can_call_the_tool_in_both_loops(case: tuple[Tool, dict
         assert trace.answer == "done"
 
 
-def test_the_stand_in_fills_the_parameters_so_that_they_fit(case: tuple[Tool, dict[str, Any]]) -> None:
+def test_the_stand_in_fills_the_parameters_so_that_they_fit(case: tuple[Tool, Mapping[str, Any]]) -> None:
     tool, _ = case
     (call,) = OfflineModel().reply([Message("user", "Kyoto 2")], tools=[tool], tool_choice=tool.name).tool_calls
     assert not problems(tool.parameters, call.arguments)
@@ -222,3 +231,85 @@ def test_the_examination_says_of_each_call_what_came_or_what_went_wrong() -> Non
     assert not examine_live(said.append, {"bad": fails, "good": lambda: "came\nback " + "x" * 200})
     assert said == ["  --  bad: it is blocked", "  ok  good: came back " + "x" * 90 + "…"]
     assert examine_live(said.append, {"good": lambda: ""})
+
+
+# -- tools by name -----------------------------------------------------------------------------------------------
+
+
+def test_tools_are_picked_by_name_in_the_order_in_which_they_are_named(tmp_path: Path) -> None:
+    tables(tmp_path)
+    zoo(tmp_path)
+    named = tools_named(["files=.,python , notes", "calculator", "sql=zoo.db", "table=."])
+    assert named.list_tools() == [
+        *("list_files", "read_file", "search_files", "python", "write_note", "read_notes", "search_notes"),
+        *("calculator", "sql", "table"),
+    ]
+
+
+def test_the_standard_tools_can_be_named_with_others() -> None:
+    assert tools_named(["standard"]).list_tools() == standard_tools().list_tools()
+    assert tools_named(["standard,python,calculator"]).list_tools() == ["calculator", "search", "weather", "python"]
+    assert tools_named(["standard"], live=True).list_tools() == ["calculator", "search", "weather", "read_url"]
+
+
+def test_a_search_is_named_with_its_backend() -> None:
+    assert "Search the web" in tools_named(["search=wikipedia,standard"]).get("search").description
+    assert "almanac" in tools_named(["search"]).get("search").description
+    with pytest.raises(ConfigurationError, match="unknown search 'google'"):
+        tools_named(["search=google"])
+
+
+def test_several_files_are_named_one_by_one(tmp_path: Path) -> None:
+    zoo(tmp_path).rename(tmp_path / "other.db")
+    zoo(tmp_path)
+    assert "other.animal (name TEXT); zoo.animal (name TEXT)" in tools_named(["sql=other.db,sql=zoo.db"]).describe()
+
+
+def test_a_notebook_is_named_with_its_file(tmp_path: Path) -> None:
+    tools_named(["notes=mine.sqlite"]).execute("write_note", {"text": "A note."})
+    assert (tmp_path / "mine.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", []),
+        ("calculator", ["calculator"]),
+        (" calculator , files=a b,", ["calculator", "files=a b"]),
+        ("mcp=run --tools a,b", ["mcp=run --tools a,b"]),
+        ("calculator, mcp=run a,files=b", ["calculator", "mcp=run a,files=b"]),
+        ("files=mcp=x", ["files=mcp=x"]),
+    ],
+)
+def test_names_are_separated_by_commas_but_for_a_command(text: str, parts: list[str]) -> None:
+    assert taken_apart(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("calculater", "unknown tool 'calculater'; the tools are: calculator, standard"),
+        ("Search", "unknown tool 'Search'; the tools are: search"),
+        ("=x", "unknown tool ''"),
+        ("files", "files has to know what it works on; write files=FOLDER"),
+        ("sql=", "write sql=FILE..."),
+        ("mcp=", "write mcp=COMMAND..."),
+        ("python=3", "python takes nothing after it, not '3'; write python"),
+        ("files=.,files=..", "files is named for . and for ..; write files=FOLDER once"),
+        ("files=nowhere", "nowhere is no folder"),
+        ("sql=nowhere.db", "can't read .*nowhere.db"),
+        ("mcp=no-such-command-anywhere", "can't connect to the MCP server"),
+    ],
+)
+def test_what_is_named_wrongly_is_told_with_the_right_form(name: str, told: str) -> None:
+    with pytest.raises(ConfigurationError, match=told):
+        tools_named([name])
+
+
+def test_every_name_makes_tools_or_tells_what_it_needs() -> None:
+    for name, takes in TOOLS.items():
+        if takes and not takes.startswith("["):
+            with pytest.raises(ConfigurationError, match=f"write {name}={re.escape(takes)}"):
+                tools_named([name])
+        else:
+            assert len(tools_named([name])) > 0

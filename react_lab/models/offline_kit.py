@@ -58,15 +58,17 @@ class Kit:
 
     def __init__(self, cards: Sequence[Card]) -> None:
         self.cards = {card.name: card for card in cards}
-        self.search = next((c for c in cards if "search" in c.words and c.of_type("string")), None)
-        others = [c for c in cards if c is not self.search]
+        usable = [card for card in cards if "code" not in card.parameters]  # a stand-in can't write programs
+        usable.sort(key=lambda card: card.name != "search")  # rather than search_notes and the like
+        self.search = next((c for c in usable if "search" in c.words and c.of_type("string")), None)
+        others = [c for c in usable if c is not self.search]
         self.calculator = next((c for c in others if "calculate" in c.words and len(c.of_type("string")) == 1), None)
+        self.others = [c for c in others if c is not self.calculator]
 
     def special(self, question: Question) -> str | None:
         """A tool, neither search nor calculator, whose words the question shares."""
         asked = set(words_of(question.text))
-        others = [card for card in self.cards.values() if card not in (self.search, self.calculator)]
-        best = max(others, key=lambda card: len(_shared(card, asked)), default=None)
+        best = max(self.others, key=lambda card: len(_shared(card, asked)), default=None)
         return best.name if best and _shared(best, asked) else None
 
     def searching(self, query: str) -> Wish:

@@ -10,43 +10,45 @@ import json
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 MAX_CELL_CHARS = 200
 MAX_VALUE_BYTES = 10_000_000  # of a text or blob that SQLite works out
 READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE)
-HARMLESS_PRAGMAS = ("table_info", "table_xinfo", "table_list", "index_list", "index_info", "data_version")
+HARMLESS_PRAGMAS = ("table_info", "table_xinfo", "data_version")  # the last is what FTS5 looks at
 DANGEROUS_FUNCTIONS = ("load_extension", "fts3_tokenizer")
 
-Tables = Iterator[tuple[str, list[str]]]  # each with its columns and their types
+Rows = Sequence[Sequence[Any]]
+Tables = Mapping[str, Sequence[str]]  # each with its columns and their types
 
 
 class SQLite:
     """Databases side by side, each under its name."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
-        self.names = list(files)
         self.connection = sqlite3.connect(":memory:", uri=True)
         self.connection.text_factory = lambda data: data.decode("utf-8", "replace")
         for name, path in files.items():
             self.connection.execute(f"ATTACH ? AS {quoted(name)}", (f"{Path(path).as_uri()}?mode=ro",))
         self.connection.execute("PRAGMA trusted_schema = OFF")  # a view in a file must not call what has effects
-        self.connection.execute("PRAGMA temp_store = MEMORY")  # the disk has no limit
+        self.connection.execute("PRAGMA temp_store = MEMORY")  # which has a limit, unlike the disk
         self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+        # Looking at all tables here also connects the virtual ones, which takes more than reading.
+        self.tables: Tables = {table: columns for name in files for table, columns in self._tables_of(name, len(files))}
         self.connection.set_authorizer(authorize)
 
-    def tables(self) -> Tables:
-        for name in self.names:
-            found = f"SELECT name FROM {quoted(name)}.sqlite_schema WHERE type IN ('table', 'view')"
-            for (table,) in self.connection.execute(
-                f"{found} AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
-            ):
-                columns = self.connection.execute("SELECT name, type FROM pragma_table_xinfo(?, ?)", (table, name))
-                shown = quoted(table) if len(self.names) == 1 else f"{quoted(name)}.{quoted(table)}"
-                yield shown, [f"{quoted(column)} {kind}".strip() for column, kind in columns]
+    def _tables_of(self, name: str, databases: int) -> Iterator[tuple[str, Sequence[str]]]:
+        found = "SELECT name FROM pragma_table_list WHERE schema = ? AND type != 'shadow' ORDER BY name"
+        names = [table for (table,) in self.connection.execute(found, (name,))]
+        for table in (table for table in names if not table.startswith("sqlite_")):
+            with suppress(sqlite3.Error):  # a view of what is gone, or a virtual table of an unknown kind
+                columns = self.connection.execute(f"PRAGMA {quoted(name)}.table_xinfo({quoted(table)})")
+                told = [f"{quoted(column)} {kind}".strip() for _, column, kind, *_ in columns]
+                yield (quoted(table) if databases == 1 else f"{quoted(name)}.{quoted(table)}"), told
 
-    def select(self, query: str, max_rows: int) -> tuple[list[str], list[Sequence[Any]]]:
+    def select(self, query: str, max_rows: int) -> tuple[list[str], Rows]:
         try:
             cursor = self.connection.execute(query)
             return [column[0] for column in cursor.description or ()], cursor.fetchmany(max_rows)
@@ -84,16 +86,13 @@ class DuckDB:
         self._do("SET enable_external_access = false")
         self._do("SET lock_configuration = true")
         self._do("BEGIN TRANSACTION READ ONLY")
+        columns = {name: self._do(f"DESCRIBE {quoted(name)}") for name in files}
+        self.tables: Tables = {quoted(name): [f"{quoted(c[0])} {c[1]}" for c in columns[name]] for name in files}
 
     def _do(self, statement: str) -> list[Any]:
         return self.connection.execute(statement).fetchall()
 
-    def tables(self) -> Tables:
-        for (table,) in self._do("SELECT table_name FROM duckdb_tables() ORDER BY table_oid"):
-            columns = self._do(f"DESCRIBE {quoted(table)}")
-            yield quoted(table), [f"{quoted(column[0])} {column[1]}" for column in columns]
-
-    def select(self, query: str, max_rows: int) -> tuple[list[str], list[Sequence[Any]]]:
+    def select(self, query: str, max_rows: int) -> tuple[list[str], Rows]:
         kinds = [statement.type.name for statement in self.connection.extract_statements(query)]
         if kinds != ["SELECT"]:
             raise ValueError(f"only one SELECT at a time is allowed here, not {' and '.join(kinds) or 'this'}")
@@ -118,7 +117,7 @@ def in_utf8(path: str) -> str:
     return path
 
 
-def as_markdown(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def as_markdown(columns: Sequence[str], rows: Rows) -> str:
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join("| " + " | ".join(map(cell, line)) + " |" for line in lines)
 
@@ -133,14 +132,14 @@ def cell(value: Any) -> str:
 def answer(engine: SQLite | DuckDB, query: str, max_rows: int, more: str) -> str:
     """The rows as a Markdown table, with `more` below where there are more of them; without a query the tables."""
     if not query.strip():
-        return "; ".join(f"{name} ({', '.join(columns)})" for name, columns in engine.tables())
+        return "; ".join(f"{name} ({', '.join(columns)})" for name, columns in engine.tables.items())
     columns, rows = engine.select(query, max_rows + 1)
     return as_markdown(columns, rows[:max_rows]) + (more if len(rows) > max_rows else "")
 
 
 def main() -> None:
     request = json.load(sys.stdin)
-    engine = {"SQLite": SQLite, "DuckDB": DuckDB}[request["engine"]]
+    engine: type[SQLite | DuckDB] = SQLite if request["engine"] == "SQLite" else DuckDB
     try:
         print(answer(engine(request["files"]), request["query"], request["max_rows"], request["more"]))
     except Exception as error:  # whatever the engine says, the model has to read it
