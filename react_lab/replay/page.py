@@ -18,8 +18,8 @@ SCRIPTS = ("dom.js", "charts.js", "list.js", "step.js", "takeaway.js", "player.j
 PLAYER_JS = "\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
 PLAYER_CSS = (HERE / "player.css").read_text(encoding="utf-8")
 
-# Nothing may be fetched, not even by what a model wrote.
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+# Nothing may be fetched, not even by what a model wrote. Drawings of tools come as data.
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 PACKED_FROM = 1_000_000  # characters; below, the story can be read in the page's source
 
 # The part of a widget model that the player needs; here the story never changes, and `#step-4` is a link to a step.

@@ -19,6 +19,9 @@ function stepView(step, { words, language, sent, kept }) {
     if (part.kind === "sources") content.append(...part.text.split("\n").map(source));
     else if (isOutline(part.text)) content.append(make("pre", {}, ...outline(part.text.split("\n"))));
     else if (part.text) content.append(make(isProse(part) ? "p" : "pre", {}, part.text));
+    if (part.picture?.startsWith("data:image/png;base64,")) {
+      content.append(make("img", { class: "picture", src: part.picture, alt: part.text.split("\n").at(-1) }));
+    }
     if (part.notes) content.append(make("p", { class: "notes", lang: tag(language) }, part.notes));
     const name = make("h3", { lang: tag(language) }, part.label);
     if (part.differs) name.append(make("span", { class: "differs" }, part.differs));

@@ -10,6 +10,7 @@ from typing import Any
 
 from react_lab.language import Language, language_of
 from react_lab.messages import Message, ToolCall, Usage
+from react_lab.replay.pictures import picture_of
 from react_lab.replay.words import WORDS
 from react_lab.trace import Event, Trace
 
@@ -75,7 +76,7 @@ def _steps(trace: Trace) -> Iterator[Story]:
             "attempts": reply.get("attempts", 1),
             "waited_s": reply.get("waited_s", 0.0),
             "changed": reply.get("changed", False),
-            "calls": [{**_call(call), "result": _result(results.get(call.id))} for call in step.calls],
+            "calls": [{**_call(call), "result": _result(trace, results.get(call.id))} for call in step.calls],
             "reminder": step.reminder,
             "answer": step.answer,
             "usage": _usage(step.usage),
@@ -145,10 +146,11 @@ def _written(call: ToolCall) -> list[str]:
     return [*(json.dumps(value, ensure_ascii=False) for value in values), *bare]
 
 
-def _result(event: Event | None) -> Story | None:
+def _result(trace: Trace, event: Event | None) -> Story | None:
     """What came back, or None for a call that was not run."""
     return event and {
         "content": event["content"],
+        "picture": picture_of(trace, event),
         "is_error": event.get("is_error", False),
         "traceback": event.get("traceback"),
         "cached": event.get("cached", False),
@@ -212,7 +214,8 @@ def tell(facts: Story, language: Language) -> Story:
     """A story in words: what every view shows, so that no view decides it again.
 
     `lines` head the run. Each step has a line of its own and `parts`, in the order in which they are read. A
-    part has `kind` (for its looks), `label`, `title` (may be empty), `text` and `notes` (may be empty).
+    part has `kind` (for its looks), `label`, `title` (may be empty), `text`, `notes` (may be empty), and where a tool
+    drew something its `picture`, a `data:` address.
     """
     words = WORDS[language]
     return {
@@ -292,11 +295,9 @@ def _parts(facts: Story, step: Story, language: Language) -> Iterator[Story]:
         if result is None:
             yield part("observation", "", notes=words["waiting" if facts["outcome"] == "running" else "not_run"])
             continue
-        yield part(
-            "error" if result["is_error"] else "observation",
-            indented_json(result["content"]),
-            notes=_notes(result, language),
-        )
+        kind, notes = "error" if result["is_error"] else "observation", _notes(result, language)
+        observed = part(kind, indented_json(result["content"]), notes=notes)
+        yield {**observed, "picture": result["picture"]} if result["picture"] else observed
         if result["traceback"]:
             yield part("traceback", result["traceback"])
     if step["reminder"]:
