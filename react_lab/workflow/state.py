@@ -104,7 +104,8 @@ def run_tools(
     """A node that asks no model: run the calls side by side, and record them as one step."""
     if not calls:
         return []
-    head = {"question": trace.question, "agent": "tools", "model": "", "system": "", "tools": registry.schemas(language=language)}
+    head: dict[str, Any] = {"question": trace.question, "agent": "tools", "model": "", "system": ""}
+    head["tools"] = registry.schemas(language=language)
     part = open_node(trace, node, {**head, "history": [], "language": language})
     if part.find("parse", 1) is None:
         part.append("parse", step=1, thought="", calls=[set_fields(call) for call in calls], answer=None, reminder=None)
