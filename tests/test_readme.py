@@ -61,7 +61,8 @@ def test_the_test_command_is_the_one_that_ci_runs(name: str) -> None:
 
 def test_every_dependency_is_pinned_in_the_constraints() -> None:
     project = tomllib.loads(text("pyproject.toml"))["project"]
-    wanted = [*project["dependencies"], *(item for extra in project["optional-dependencies"].values() for item in extra)]
+    extras = project["optional-dependencies"].values()
+    wanted = [*project["dependencies"], *(item for extra in extras for item in extra)]
     names = {normal(re.split(r"[<>=\[]", item)[0]) for item in wanted} - {"react-lab"}
     pinned = {normal(line.split("==")[0]) for line in text("constraints.txt").splitlines()}
     assert names - pinned == set()
