@@ -23,10 +23,11 @@ from react_lab.errors import ConfigurationError, ReactLabError
 from react_lab.language import interface_language
 from react_lab.messages import Message, ToolCall
 from react_lab.models.base import Model
-from react_lab.models.catalogue import load_model, model_rows, read_dotenv
+from react_lab.models.catalogue import chosen_spec, load_model, model_rows, read_dotenv
 from react_lab.modes import MODES, hardened, make_runner, mode_of
 from react_lab.monitor import export_spans
 from react_lab.runner import Runner
+from react_lab.tools.registry import ToolRegistry
 from react_lab.tools.standard import TOOLS, tools_named
 from react_lab.trace import Trace
 
@@ -337,7 +338,7 @@ def tools(
 ) -> None:
     """The tools, as a model sees them · 模型看到的工具"""
     if context.invoked_subcommand is None:
-        registry, language = tools_named(names or ["standard"]), interface_language(lang)
+        registry, language = tools_by_hand(names), interface_language(lang)
         schemas = registry.schemas(language=language)
         print(json.dumps(schemas, ensure_ascii=False) if as_json else registry.describe(language))
         if not as_json:
@@ -351,7 +352,7 @@ def call_tool(
     names: Tools = None,
 ) -> None:
     """Run a tool by hand and print what a model would read · 手动运行一个工具"""
-    registry = tools_named(names or ["standard"])
+    registry = tools_by_hand(names)
     try:
         values = json.loads(arguments)
         registry.get(name)
@@ -385,6 +386,12 @@ add_course_commands(app)
 
 
 # -- what the commands share ---------------------------------------------------------------------------------
+
+
+def tools_by_hand(names: list[str] | None) -> ToolRegistry:
+    """The tools that the usual model would get."""
+    read_dotenv()
+    return tools_named(names or ["standard"], live=not chosen_spec().startswith(("offline", "scripted")))
 
 
 def limited(name: str | None, compact: int | None, **limits: float | None) -> Model:

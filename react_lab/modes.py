@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from react_lab.errors import ConfigurationError
 from react_lab.hardening.approval import with_approval
 from react_lab.hardening.budget import with_budget
 from react_lab.hardening.cache import with_cache
@@ -17,6 +18,7 @@ from react_lab.models.catalogue import load_model
 from react_lab.runner import Runner
 from react_lab.text_react import TextReActAgent
 from react_lab.tool_use import ToolUseAgent
+from react_lab.tools.notes import home
 from react_lab.tools.registry import ToolRegistry
 from react_lab.tools.standard import tools_named
 from react_lab.trace import Trace
@@ -114,7 +116,13 @@ def hardened(
 def working_tools(names: Sequence[str], search: str | None, *, live: bool) -> ToolRegistry:
     """The tools of those names; for a live model tried again, bounded in time, and cached."""
     tools = tools_named(names, search=search, live=live)
-    return with_cache(with_retry(ToolRegistry(tools, timeout_s=TOOL_SECONDS))) if live else tools
+    if not live:
+        return tools
+    sturdy = with_retry(ToolRegistry(tools, timeout_s=TOOL_SECONDS))
+    try:
+        return with_cache(sturdy, folder=home() / "cache")
+    except ConfigurationError:  # a home that can't be written is no reason not to answer
+        return with_cache(sturdy)
 
 
 def is_live(model: Model) -> bool:

@@ -313,3 +313,9 @@ def test_every_name_makes_tools_or_tells_what_it_needs() -> None:
                 tools_named([name])
         else:
             assert len(tools_named([name])) > 0
+
+
+def test_what_may_change_between_two_calls_is_not_cached(tmp_path: Path) -> None:
+    registry = tools_named([f"standard,notes={tmp_path / 'n.sqlite'},files={tmp_path}"])
+    kept = [tool.name for tool in registry if tool.cacheable]
+    assert kept == ["calculator", "search", "weather"]

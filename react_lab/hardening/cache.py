@@ -37,8 +37,8 @@ def with_cache(
     """The same tools, where an equal call is answered with the last result, marked `cached`.
 
     Calls are equal when the tool and the arguments are, defaults filled in. Equal calls at the same time run once (in
-    each process). Errors are not kept, nor results of tools that have effects. A tool that reads what another one
-    changes should be declared to have effects, too, for it would be answered with what it read before.
+    each process). Errors are not kept, nor results of tools that have effects or are not `cacheable`, as a tool
+    that reads what another one changes should not be.
 
     Args:
         ttl_s: Seconds for which a result is good.

@@ -153,8 +153,6 @@ def note_tools(notebook: Notebook | None = None) -> list[Tool]:
             nothing = f"没有与“{query}”相符的笔记。请换个词再试，或者用 read_notes。"
         return listed(book.find(query, checked(limit)), nothing)
 
-    for reader in (read_notes, search_notes):
-        reader.cacheable = False  # a note may have been written since
     return [write_note, read_notes, search_notes]
 
 

@@ -33,6 +33,7 @@ TOOLS: Mapping[str, str] = {
     "python": "",
     "mcp": "COMMAND...",
 }
+CACHEABLE = ("calculator", "search", "weather", "read_url")  # files, notes and databases may change at any time
 
 
 def standard_tools(search: str | None = None, *, live: bool = False) -> ToolRegistry:
@@ -69,7 +70,10 @@ def tools_named(names: Iterable[str], *, search: str | None = None, live: bool =
     tools: list[Tool] = []
     for name, whats in asked.items():
         check(name, whats)
-        tools += make(name, whats, search=search, live=live, taken=[tool.name for tool in tools])
+        made = make(name, whats, search=search, live=live, taken=[tool.name for tool in tools])
+        for item in made:
+            item.cacheable = name in CACHEABLE
+        tools += made
     return ToolRegistry(tools)
 
 
