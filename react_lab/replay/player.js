@@ -27,7 +27,8 @@ function render({ model, el }) {
   const message = ({ file }) => file && download(file.name, file.text, "application/octet-stream");
   const listeners = { "change:story": told, "change:step": moved, "msg:custom": message };
   for (const [event, listener] of Object.entries(listeners)) model.on(event, listener);
-  told().then(() => model.get("step") > 1 && moved());
+  const start = model.get("step"); // telling a story sets it
+  told().then(() => start > 1 && player.go(start - 1));
   return () => {
     latest = null;
     for (const [event, listener] of Object.entries(listeners)) model.off(event, listener);

@@ -27,9 +27,9 @@ pytestmark = pytest.mark.browser
 # The part of anywidget that the player meets: a model that can change, send and receive; `open` makes a player.
 HOST = """
 window.hosts = [];
-window.open_player = (story) => {
+window.open_player = (story, step = 1) => {
   const listeners = {};
-  const values = { story, step: 1 };
+  const values = { story, step };
   const host = { sent: [], el: document.body.appendChild(document.createElement("main")) };
   const model = {
     get: (name) => values[name],
@@ -83,6 +83,11 @@ def test_a_run_that_grows_is_followed_by_who_is_at_its_end(host: Page) -> None:
     expect(host.get_by_role("status")).to_have_text("Step 1 of 3")
     expect(host.locator("details.reply pre")).to_have_text("I look up its height first.")
     expect(host.get_by_text("answered", exact=False).first).to_be_visible()
+
+
+def test_a_player_can_be_opened_at_a_step(host: Page) -> None:
+    host.evaluate("(story) => open_player(story, 3)", told(lighthouse()))
+    expect(host.get_by_role("status")).to_have_text("Step 3 of 3")
 
 
 def test_another_run_begins_at_its_first_step_with_nothing_left_of_the_last(host: Page) -> None:
