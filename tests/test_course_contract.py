@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from react_lab import ScriptedModel, TextReActAgent, ToolError, ToolRegistry, ToolUseAgent, load_model
+from react_lab import ScriptedModel, TextReActAgent, ToolCall, ToolError, ToolRegistry, ToolUseAgent, load_model
 from react_lab.course import parts
 from react_lab.course.exercise import all_exercises
+from react_lab.hardening.cache import with_cache
+from react_lab.hardening.retry import with_retry
+from react_lab.text_react import FORMAT
+from react_lab.tools.standard import standard_tools
 
 ANSWERS = {
     item.part.partition(":")[2]: {"solution": item.solution}
@@ -93,3 +97,31 @@ def test_an_agent_calculates_with_it_and_reads_its_refusal(version: str, agent_c
     assert registry.execute("calculator", {"expression": "open('x')"}).startswith("Error: ")
     with pytest.raises(ToolError):
         calculate('__import__("os")')
+
+
+@pytest.mark.parametrize("version", versions("ToolRegistry"))
+def test_a_registry_serves_agents_and_wrappers(version: str, tmp_path: Path) -> None:
+    registry = part("ToolRegistry", version, tmp_path)(standard_tools())
+    wrapped = with_cache(with_retry(registry))
+    for agent in (TextReActAgent(load_model(), wrapped), ToolUseAgent(load_model(), registry)):
+        assert agent.run("What is 6 * 7?").answer == "42"
+    calls = [
+        ToolCall("a", "calculator", {"expression": "6*7"}),
+        ToolCall("b", "nothing"),
+        ToolCall("c", "calculator", {"expression": 6}),
+    ]
+    told = [(result.call_id, result.is_error) for result in registry.run_all(calls)]
+    assert told == [("a", False), ("b", True), ("c", True)]
+    with pytest.raises(ValueError, match="calculator"):
+        registry.register(registry.get("calculator"))
+
+
+@pytest.mark.parametrize("version", versions("parse_reply"))
+def test_a_reader_reads_every_form_that_a_prompt_shows(version: str, tmp_path: Path) -> None:
+    parse_reply = part("parse_reply", version, tmp_path)
+    for shown in FORMAT.values():
+        acting, *_, answering = shown.split("\n\n")
+        assert [action.name for action in parse_reply(acting).actions] == ["tool_name"]
+        assert parse_reply(answering).answer
+    cut = parse_reply("Thought: t\nAction: look[x]\nObservation: lies\nFinal Answer: lies")
+    assert (cut.answer, cut.text.rstrip()) == (None, "Thought: t\nAction: look[x]")

@@ -20,6 +20,7 @@ from react_lab import (
     tool,
 )
 from react_lab.models.offline_reading import entities_in, expression_in, words_of
+from react_lab.text_react import REMINDER
 from react_lab.tools.standard import standard_tools
 from tests.conftest import json_lines
 from tests.offline_questions import is_right
@@ -227,3 +228,13 @@ def test_the_almanac_is_not_known_to_the_rules() -> None:
     titles = [json.loads(line)["en"]["title"] for line in almanac.read_text(encoding="utf-8").splitlines()]
     named = {title for title in titles if len(title) > 4 and title in rules}
     assert named <= {"Python", "ReAct"}  # the notation and the format, not the language and the paper
+
+
+def test_a_reminder_of_the_format_is_no_observation() -> None:
+    question = "What is the capital of France?"
+    agent = TextReActAgent(OfflineModel(), standard_tools())
+    asked = [Message("system", agent.system_prompt(question)), Message("user", question)]
+    first = OfflineModel().reply(asked)
+    reminder = "no action".join(REMINDER["en"]) + agent.format("en")
+    reminded = [*asked, Message("assistant", first.text), Message("user", reminder)]
+    assert OfflineModel().reply(reminded).text == first.text

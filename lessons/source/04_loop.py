@@ -239,6 +239,7 @@ def run_loop(question, model, registry):
         messages.append(Message("assistant", reply.text))
         messages.append(Message("user", told))
 
+
 # %% [markdown] lang="en"
 # In its first turn the model gets two messages. How many does it get in its third?
 
@@ -380,6 +381,7 @@ class Recorder(Wrapper):
         self.trace.append("result", step=self.step, **result_fields(call, result))
         return result
 
+
 # %% [markdown] lang="en"
 # Below is the loop again, in its new clothes: `recorder` is model and registry in one, and `yield` hands out each step
 # as it happens. Two things are missing.
@@ -414,7 +416,7 @@ TextReActAgent = mine_or_ours("TextReActAgent")
 agent = TextReActAgent(model, registry, max_steps=10)
 trace = agent.run(question)
 for step in trace.steps:
-    for call, result in zip(step.calls, step.results):
+    for call, result in zip(step.calls, step.results, strict=True):
         print(step.index, call.name, call.arguments, "->", result.content[:42])
 print(step.index, trace.answer)
 

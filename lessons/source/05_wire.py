@@ -410,6 +410,7 @@ class WireModel:
         taken = {call.id for message in messages for call in message.tool_calls}
         return self.from_wire(self.answers[len(self.sent) - 1], model=self.name, taken=taken)
 
+
 # %% [markdown] lang="en"
 # And here are the answers of two servers. They say the same, each in its own form. Where will the two traces part: at
 # the event `reply`, `parse` or `result`, or nowhere (`none`)?

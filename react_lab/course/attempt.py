@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import symtable
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -37,9 +38,10 @@ class Statement:
 
     @property
     def reads(self) -> set[str]:
-        return {
-            node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        }
+        try:
+            return set(taken(symtable.symtable(self.text, "<cell>", "exec")))
+        except SyntaxError:  # `await` at the top of a cell
+            return {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)} - self.defines
 
     def builds(self, name: str) -> bool:
         """Whether it makes what the name stands for: it neither imports it nor takes it, `mine_or_ours("Tool")`."""
@@ -112,3 +114,12 @@ def is_starter(exercise: Exercise, own: Sequence[Statement]) -> bool:
     mine = {name: ast.dump(item.tree) for item in own for name in item.defines}
     given = {name: ast.dump(item) for item in ast.parse(exercise.starter).body for name in defined(item)}
     return given.items() <= mine.items()
+
+
+def taken(table: symtable.SymbolTable) -> Iterator[str]:
+    """The names that code takes from outside its functions."""
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (table.get_type() == "module" or symbol.is_global()):
+            yield symbol.get_name()
+    for inner in table.get_children():
+        yield from taken(inner)

@@ -159,7 +159,7 @@ class Text:
         self.observed: dict[str, Observation] = {}
         for wrote, told in zip(messages[asked[-1] :], messages[asked[-1] + 1 :], strict=False):
             action = self.ACTION.search(wrote.text)
-            if wrote.role == "assistant" and action:
+            if wrote.role == "assistant" and action and self.NOTE.match(told.text):  # else a reminder
                 note = self.NOTE.sub("", self.RECALL.sub("", told.text))
                 self.observed[f"{action[1]} {self._plain(action[2])}"] = Observation(note, note.startswith("Error:"))
 
