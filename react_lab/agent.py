@@ -64,7 +64,7 @@ class Agent(Runner):
         self.best_guess = best_guess
 
     @abstractmethod
-    def ask(self, messages: Sequence[Message], *, on_text: Callable[[str], None] | None) -> Reply:
+    def ask(self, messages: Sequence[Message], *, language: Language, on_text: Callable[[str], None] | None) -> Reply:
         """Have the model continue the conversation; `on_text` gets its text as it arrives."""
 
     @abstractmethod
@@ -114,7 +114,7 @@ class Agent(Runner):
         if trace.find("request", step) is None:
             trace.append("request", step=step, messages=[message.to_dict() for message in added])
         started = time.perf_counter()
-        reply = self.ask(messages, on_text=trace.text_listener(step))
+        reply = self.ask(messages, language=trace.language, on_text=trace.text_listener(step))
         if reply.stop_reason == "budget":
             return reply
         seconds = round(time.perf_counter() - started, 6)

@@ -457,7 +457,7 @@ class TextReActAgent(Agent):
         plan = self.model.name.startswith("anthropic:")
         return shown.replace("Thought:", "Plan:").replace("思考：", "计划：") if plan else shown
 
-    def ask(self, messages: Sequence[Message], *, on_text: Callable[[str], None] | None) -> Reply:
+    def ask(self, messages: Sequence[Message], *, language: Language, on_text: Callable[[str], None] | None) -> Reply:
         return self.model.reply(messages, stop=STOP, on_text=on_text)
 
     def read(self, reply: Reply, *, step: int, language: Language) -> Turn:

@@ -43,9 +43,8 @@ class ToolUseAgent(Agent):
     def system_prompt(self, question: str) -> str:
         return PROMPT[language_of(question)]
 
-    def ask(self, messages: Sequence[Message], *, on_text: Callable[[str], None] | None) -> Reply:
-        asked = next(message.text for message in reversed(messages) if message.role == "user")
-        return self.model.reply(messages, tools=self.registry.told_in(language_of(asked)), on_text=on_text)
+    def ask(self, messages: Sequence[Message], *, language: Language, on_text: Callable[[str], None] | None) -> Reply:
+        return self.model.reply(messages, tools=self.registry.told_in(language), on_text=on_text)
 
     def read(self, reply: Reply, *, step: int, language: Language) -> Turn:
         calls = reply.tool_calls

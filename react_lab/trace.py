@@ -10,7 +10,7 @@ import re
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -126,13 +126,14 @@ class Trace:
 
     def end(self, outcome: Outcome, *, answer: str | None = None, reason: str | None = None, **findings: Any) -> None:
         """Record how the run ended, with its totals; `findings` are what else there is to keep of it."""
+        steps = self.steps
         totals = {
             "steps": len(self._by_step),
             "usage": set_fields(self.usage or Usage()),
             "cost_usd": self.cost_usd,
-            "seconds": self.seconds,
+            "seconds": time_of(steps),
         }
-        fields = {"sources": find_sources(answer, self.steps), **findings}
+        fields = {"sources": find_sources(answer, steps), **findings}
         self.append("end", outcome=outcome, answer=answer, reason=reason, **fields, totals=totals, finished_at=now())
 
     def node(self, name: str, **fields: Any) -> Trace:
@@ -286,7 +287,7 @@ class Trace:
     @property
     def seconds(self) -> float:
         """Time spent waiting for the model and for tools."""
-        return round(sum(step.seconds for step in self.steps), 6)
+        return time_of(self.steps)
 
     def find(self, kind: str, step: int) -> Event | None:
         """The first event of that kind in a step."""
@@ -325,7 +326,7 @@ class Trace:
             return None
         calls = tuple(known_fields(ToolCall, call) for call in event.get("tool_calls", ()))
         usage = known_fields(Usage, event["usage"]) if event.get("usage") else None
-        return replace(known_fields(Reply, event), tool_calls=calls, usage=usage)
+        return known_fields(Reply, {**event, "tool_calls": calls, "usage": usage})
 
     def results_at(self, step: int) -> tuple[ToolResult, ...]:
         return tuple(known_fields(ToolResult, event) for event in self.find_all("result", step))
@@ -458,6 +459,10 @@ def _essence(event: Event) -> list[Any]:
     said = [event.get(name) or None for name in ESSENCE.get(event["event"], ())]
     calls = [[(call["name"], call.get("arguments")) for call in calls] for calls in said if isinstance(calls, list)]
     return [event["event"], event.get("node"), [value for value in said if not isinstance(value, list)], calls]
+
+
+def time_of(steps: Iterable[Step]) -> float:
+    return round(sum(step.seconds for step in steps), 6)
 
 
 def as_sent(messages: Sequence[Message], replaced: Mapping[str, Any] | None) -> list[Message]:

@@ -42,7 +42,7 @@ class Writer(Agent):
     def system_prompt(self, question: str) -> str:
         return self.system
 
-    def ask(self, messages: Sequence[Message], *, on_text: Callable[[str], None] | None) -> Reply:
+    def ask(self, messages: Sequence[Message], *, language: Language, on_text: Callable[[str], None] | None) -> Reply:
         return self.model.reply(messages, on_text=on_text)
 
     def read(self, reply: Reply, *, step: int, language: Language) -> Turn:
@@ -67,7 +67,7 @@ class Form(Writer):
         super().__init__(model, system + in_words, max_steps=max_steps)
         self.form = form
 
-    def ask(self, messages: Sequence[Message], *, on_text: Callable[[str], None] | None) -> Reply:
+    def ask(self, messages: Sequence[Message], *, language: Language, on_text: Callable[[str], None] | None) -> Reply:
         if not self.model.native_tools:
             return self.model.reply(messages, on_text=on_text)
         return self.model.reply(messages, tools=(self.form,), tool_choice=self.form.name, on_text=on_text)
