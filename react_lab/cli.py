@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from enum import StrEnum
@@ -182,7 +182,7 @@ def research(
     view.finish(trace, stats=stats)
     exit_with(trace, view)
     if exporter:
-        say_published(exporter.publish([trace], dry_run=False, template=Template.research.value))
+        publish_runs(exporter, [trace], template=Template.research.value)
 
 
 @app.command()
@@ -314,7 +314,7 @@ def publish(
     exporter = load_exporter(to)
     options: dict[str, Any] = {} if out is None else {"to": out}
     runs = [Trace.load(path) for path in traces]
-    say_published(exporter.publish(runs, dry_run=dry_run, template=template.value, **options))
+    publish_runs(exporter, runs, dry_run=dry_run, template=template.value, **options)
 
 
 @app.command()
@@ -437,12 +437,15 @@ def load_exporter(name: str) -> Any:
     return exporters[name].load()()
 
 
-def say_published(notes: Iterable[Any]) -> None:
-    """Print what became of each note as it is published; exit code 1 if one failed."""
+def publish_runs(exporter: Any, runs: Sequence[Trace], **options: Any) -> None:
+    """Publish runs and print what became of each as it is done; exit code 1 if one failed."""
     failed = False
-    for published in notes:
-        print(published)
-        failed = failed or published.action == "failed"
+    with console.Progress() as progress:
+        exporter.on_progress = progress.show
+        for published in exporter.publish(runs, **options):
+            progress.clear()
+            print(published)
+            failed = failed or published.action == "failed"
     if failed:
         raise typer.Exit(1)
 

@@ -252,6 +252,29 @@ def _in_brief(value: Any) -> str:
     return str(value.get("text", value)) if isinstance(value, dict) else str(value)
 
 
+class Progress:
+    """A line on stderr that changes while something takes long; silent where there is no terminal."""
+
+    def __init__(self) -> None:
+        console = PlainConsole(stderr=True)
+        self.status = console.status("") if console.is_terminal else None
+
+    def show(self, text: str) -> None:
+        if self.status:
+            self.status.update(readable(text))
+            self.status.start()
+
+    def clear(self) -> None:
+        if self.status:
+            self.status.stop()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.clear()
+
+
 def readiness(row: Mapping[str, Any]) -> str:
     """Whether a model can be asked, of a row of `model_rows`."""
     if row["ready"]:

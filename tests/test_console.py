@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from react_lab import Reply, ScriptedModel, ToolCall, ToolUseAgent
-from react_lab.console import LiveView, PlainConsole
+from react_lab.console import LiveView, PlainConsole, Progress
 from react_lab.tools.standard import standard_tools
 
 CALL = Reply("I calculate.", tool_calls=(ToolCall("1", "calculator", {"expression": "6 * 7"}),))
@@ -80,3 +80,10 @@ def test_hostile_arguments_in_a_prompt_cannot_steer_the_terminal_either() -> Non
 def test_hostile_text_cannot_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     text = shown(monkeypatch, terminal=False, model=ScriptedModel(["\x1b[2J\x07[bold]gone[/bold]"]))
     assert text == "Answer: \\x1b[2J\\x07[bold]gone[/bold]\n"
+
+
+def test_progress_is_silent_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress() as progress:
+        progress.show("1/2")
+        progress.clear()
+    assert capsys.readouterr() == ("", "")
