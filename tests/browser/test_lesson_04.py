@@ -30,7 +30,8 @@ def answered(language: str, answers: dict[str, str], target: Path) -> Path:
     return target
 
 
-@pytest.mark.parametrize(("language", "theme"), [("en", "JupyterLab Dark"), ("zh", "JupyterLab Light")])
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_right_answer_is_told_and_a_wrong_one_is_explained_with_its_run(
     language: str,
     theme: str,
@@ -41,18 +42,19 @@ def test_a_right_answer_is_told_and_a_wrong_one_is_explained_with_its_run(
     exercises = {item.id: item for item in all_exercises().values() if item.lesson == "04_loop"}
     wrong = next(item for item in exercises["loop-agent"].wrong if item.symptom == "goes-on")
     answers = {id: item.solution for id, item in exercises.items()} | {"loop-agent": wrong.code}
-    notebook = open_lab(answered(language, answers, tmp_path / f"04_{language}.ipynb"))
+    notebook = open_lab(answered(language, answers, tmp_path / f"04_{language}_{theme}.ipynb"))
     page = notebook.page
-    notebook.theme(theme)
-    screenshot(page, f"lesson-04-{language}-start")
+    notebook.theme(f"JupyterLab {theme}")
+    looks = f"{language}-{theme.lower()}"
+    screenshot(page, f"lesson-04-{looks}-start")
     notebook.run_all()
 
     right = notebook.show('check("loop-prompt")')
     expect(right.locator(".react-lab-card")).to_contain_text(RIGHT[language])
-    screenshot(page, f"lesson-04-{language}-right")
+    screenshot(page, f"lesson-04-{looks}-right")
     cell = notebook.show('check("loop-agent")')
     expect(cell.locator(".react-lab-card").first).to_contain_text(wrong.say[language][:30])
     expect(cell.locator(".react-lab-player").get_by_role("status")).to_contain_text(PARTED[language])
-    screenshot(page, f"lesson-04-{language}-wrong")
-    notebook.show("replay(")
-    screenshot(page, f"lesson-04-{language}-player")
+    screenshot(page, f"lesson-04-{looks}-wrong")
+    notebook.show("TextReActAgent = mine_or_ours")
+    screenshot(page, f"lesson-04-{looks}-player")
