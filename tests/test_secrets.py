@@ -59,7 +59,7 @@ def server() -> Iterator[str]:
 
 def left_behind(*results: subprocess.CompletedProcess[str]) -> str:
     """All that was printed and all that was written."""
-    files = [path.read_text(encoding="utf-8") for path in Path().rglob("*") if path.is_file()]
+    files = [path.read_bytes().decode("utf-8", errors="replace") for path in Path().rglob("*") if path.is_file()]
     return "\n".join([*files, *(result.stdout + result.stderr for result in results)])
 
 
