@@ -7,7 +7,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -211,8 +211,9 @@ def untouched(zoo: Path, tmp_path: Path) -> Iterator[None]:
 @pytest.mark.usefixtures("untouched")
 @pytest.mark.parametrize("query", ATTACKS)
 def test_sqlite_refuses_all_but_reading(zoo: Path, query: str) -> None:
-    with pytest.raises((ValueError, sqlite3.Error)):
-        SQLite({"zoo": str(zoo)}).select(query, 10)
+    engine = SQLite({"zoo": str(zoo)})
+    with closing(engine.connection), pytest.raises((ValueError, sqlite3.Error)):
+        engine.select(query, 10)
 
 
 @pytest.mark.usefixtures("untouched")
