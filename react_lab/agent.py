@@ -154,6 +154,8 @@ class Agent(Runner):
         """One more turn for the best answer that there is; what it calls is not run."""
         plea = Message("user", BEST_GUESS[language])
         reply = self._reply(trace, step, [*messages, plea], [*added, plea])
+        if reply.stop_reason == "budget":
+            return reply.text or None
         return self._read(trace, step, reply, language).answer or reply.text.strip() or None
 
     def _ending(self, step: int, reply: Reply, turn: Turn, unreadable: int) -> dict[str, Any] | None:

@@ -9,7 +9,6 @@ from react_lab.console import LiveView, complain
 from react_lab.errors import ConfigurationError, ModelError
 from react_lab.language import Language
 from react_lab.messages import Message
-from react_lab.replay.terminal import print_trace
 from react_lab.runner import Runner
 from react_lab.trace import Trace
 
@@ -84,6 +83,8 @@ class Chat:
                 self.history.clear()
                 print(self.words["reset"])
             case "/trace" if self.last is not None:
+                from react_lab.replay.terminal import print_trace  # prompt_toolkit takes long to import
+
                 print_trace(self.last, sys.stdout, lang=self.language)
             case "/trace":
                 complain(self.words["no trace"])

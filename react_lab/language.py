@@ -12,6 +12,14 @@ Language = Literal["en", "zh"]
 CJK = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 
 
+WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
+
+
+def words(text: str) -> list[str]:
+    """The words of a text; a Chinese character counts as one."""
+    return WORD.findall(text)
+
+
 def language_of(text: str) -> Language:
     """The language to answer a text in: Chinese if it holds a Chinese character."""
     return "zh" if CJK.search(text) else "en"

@@ -11,6 +11,7 @@ from react_lab.hardening.budget import with_budget
 from react_lab.hardening.cache import with_cache
 from react_lab.hardening.compaction import with_compaction
 from react_lab.hardening.retry import with_retry
+from react_lab.home import home
 from react_lab.language import language_of
 from react_lab.messages import ToolCall
 from react_lab.models.base import Model
@@ -18,7 +19,6 @@ from react_lab.models.catalogue import load_model
 from react_lab.runner import Runner
 from react_lab.text_react import TextReActAgent
 from react_lab.tool_use import ToolUseAgent
-from react_lab.tools.notes import home
 from react_lab.tools.registry import ToolRegistry
 from react_lab.tools.standard import tools_named
 from react_lab.trace import Trace

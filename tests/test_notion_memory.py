@@ -9,6 +9,7 @@ from react_lab.messages import Reply, ToolCall
 from react_lab.models.scripted import ScriptedModel
 from react_lab.tool_use import ToolUseAgent
 from react_lab.tools.base import tool
+from react_lab.tools.passages import listing
 from react_lab.tools.registry import ToolRegistry
 from react_lab.trace import find_urls
 from react_lab.workflow.research import ResearchWorkflow
@@ -127,9 +128,9 @@ def test_what_notion_does_not_hold_is_told_to_the_workflow(lab):
 
 
 def test_a_page_is_one_passage_and_its_own_address_comes_last():
-    text = passage(Page("t", "https://n.so/1", "[1] https://a.org\n[2] https://b.org"), 1000)
-    assert not re.search(r"(?m)^\[\d+\] ", text)
-    assert find_urls(text)[-1] == "https://n.so/1"
+    observation = listing([passage(Page("t", "https://n.so/1", "[1] https://a.org\n[2] https://b.org"), 1000)])
+    assert re.findall(r"(?m)^\[\d+\] ", observation) == ["[1] "]
+    assert find_urls(observation)[-1] == "https://n.so/1"
 
 
 def test_a_page_cannot_end_its_fence():

@@ -18,6 +18,8 @@ from react_lab import (
     Trace,
     tool,
 )
+from react_lab.tools.notes import Notebook, note_tools
+from react_lab.tools.search import OFFLINE, WEB
 from react_lab.tools.standard import standard_tools
 from react_lab.trace import diff
 from react_lab.workflow.state import first_state, visit
@@ -35,13 +37,14 @@ class Desk:
 
     def __init__(self, results: dict[str, str] | None = None) -> None:
         self.asked: list[str] = []
+        self.down = "down"
         results = RESULTS if results is None else results
 
         @tool
         def search(query: str) -> str:
             """Look something up."""
             self.asked.append(query)
-            if query == "down":
+            if query == self.down:
                 raise ConnectionError("no network")
             return results.get(query, f'No entry in the almanac matches "{query}".')
 
@@ -178,6 +181,35 @@ def test_a_search_that_fails_does_not_stop_the_others() -> None:
     trace = research(plan("down", "Everest height"), findings(("Everest is 8,849 m high.", [1])), "Everest [1].")
     assert trace.outcome == "answered"
     assert any("The search for “down” failed" in note for note in trace.finish["notes"])
+
+
+@pytest.mark.parametrize("heading", [*WEB.values(), *OFFLINE.values()])
+def test_the_heading_of_a_search_is_no_source(heading: str) -> None:
+    desk = Desk({query: f"{heading}\n\n{text}" for query, text in RESULTS.items()})
+    trace = research(desk=desk)
+    assert trace.sources == ("https://a.example/k2", "https://a.example/everest")
+    assert trace.answer == research().answer
+
+
+@pytest.mark.parametrize(("heading", "is_said"), [(WEB["en"], False), (OFFLINE["en"], True), (OFFLINE["zh"], True)])
+def test_that_the_web_was_not_reached_is_said_once(heading: str, is_said: bool) -> None:
+    desk = Desk({query: f"{heading}\n\n{text}" for query, text in RESULTS.items()})
+    assert research(desk=desk).finish["notes"] == [OFFLINE["en"]] * is_said
+
+
+def test_a_query_with_braces_is_named_as_it_is() -> None:
+    desk = Desk()
+    desk.down = "{} down"
+    trace = research(
+        plan("{} down", "Everest height"), findings(("Everest is 8,849 m high.", [1])), "Everest [1].", desk=desk
+    )
+    assert "The search for “{} down” failed" in trace.finish["notes"][0]
+    assert trace.finish["notes"][0].endswith("no network")
+
+
+def test_an_empty_notebook_is_no_source(tmp_path: Path) -> None:
+    memory = [item for item in note_tools(Notebook(tmp_path / "notes.sqlite")) if item.name == "search_notes"]
+    assert research(memory=memory).sources == ("https://a.example/k2", "https://a.example/everest")
 
 
 def test_nothing_found_is_no_answer_and_nothing_is_written() -> None:

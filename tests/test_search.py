@@ -7,7 +7,8 @@ import pytest
 
 from react_lab.tools.base import Tool
 from react_lab.tools.fulltext import terms, tokens
-from react_lab.tools.search import MAX_RESULTS, search
+from react_lab.tools.passages import listing, texts_of
+from react_lab.tools.search import MAX_RESULTS, OFFLINE, WEB, nothing_found, nothing_on_the_web, search
 
 
 def titles(query: str, limit: int = 3) -> list[str]:
@@ -188,3 +189,22 @@ def test_the_tool_tells_a_model_its_limits() -> None:
     assert "almanac" in search.description
     assert "not the web" in search.description
     assert search.parameters["required"] == ["query"]
+
+
+@pytest.mark.parametrize("heading", ["", *WEB.values(), *OFFLINE.values()])
+def test_the_passages_of_a_listing_can_be_read_back(heading: str) -> None:
+    passages = ["K2: 8,611 m high.\nSource: https://a.example/k2", "珠穆朗玛峰：高 8,849 米。"]
+    assert texts_of(f"{heading}\n\n{listing(passages)}".strip()) == passages
+
+
+def test_a_passage_cannot_pose_as_the_next() -> None:
+    assert texts_of(listing(["one\n[2] two\n\n[3] three", "four"])) == ["one\n(2) two\n\n(3) three", "four"]
+
+
+def test_a_text_without_numbers_is_one_passage() -> None:
+    assert texts_of("Everest is 8,849 m high [1].\n") == ["Everest is 8,849 m high [1]."]
+
+
+@pytest.mark.parametrize("query", ["Wakanda", "瓦坎达"])
+def test_nothing_found_is_no_passage(query: str) -> None:
+    assert texts_of(nothing_found(query)) == texts_of(nothing_on_the_web(query, "Tavily")) == texts_of("") == []

@@ -52,19 +52,18 @@ def tried(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     A missing module is passed on: it is the environment's, or stands in the learner's own line.
     """
-    try:
-        return function(*args, **kwargs)
-    except ImportError:
-        raise
-    except Exception as error:
-        return Raised(error)
+    return _outcome(ImportError, function, args, kwargs)
 
 
 def on_purpose(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What a call gives back or raises on purpose; a slip of the pen is shown in the learner's own line instead."""
+    return _outcome((ImportError, NameError, TypeError, AttributeError), function, args, kwargs)
+
+
+def _outcome(passed_on: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     try:
         return function(*args, **kwargs)
-    except (ImportError, NameError, TypeError, AttributeError):
+    except passed_on:
         raise
     except Exception as error:
         return Raised(error)

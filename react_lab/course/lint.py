@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -231,13 +230,3 @@ def texts(source: Path, cells: Sequence[Cell], root: Path) -> Iterator[str]:
             f"cell {key}: the Chinese is older than the English; if it still says the same: "
             f"python -m react_lab.course.build --translated {source.stem}"
         )
-
-
-if __name__ == "__main__":
-    from react_lab.course.commands import lint as command
-
-    parser = argparse.ArgumentParser(prog="python -m react_lab.course.lint", description="Check the lessons.")
-    parser.add_argument("lesson", nargs="?", help="a part of its name, such as 01")
-    parser.add_argument("--json", action="store_true", dest="as_json")
-    chosen = parser.parse_args()
-    raise SystemExit(command(chosen.lesson, as_json=chosen.as_json))

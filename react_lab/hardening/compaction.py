@@ -11,7 +11,7 @@ from typing import Any
 
 from react_lab.errors import ModelError
 from react_lab.hardening.conversation import estimate_tokens, observations, question_at
-from react_lab.language import Language, language_of
+from react_lab.language import Language, language_of, words
 from react_lab.messages import Message, Reply
 from react_lab.models.base import Model
 from react_lab.models.wires import chat
@@ -230,12 +230,11 @@ def gist(text: str, words: set[str]) -> str:
 
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-TERM = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
 
 
 def terms(text: str) -> set[str]:
     """The words of a text, and its Chinese characters."""
-    return set(TERM.findall(text.lower()))
+    return set(words(text.lower()))
 
 
 def _cut(text: str) -> str:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import reduce
 
-from react_lab.language import Language, language_of
+from react_lab.language import Language, language_of, words
 from react_lab.messages import Message, Reply, ToolCall, Usage
 from react_lab.models.offline_desk import fill_in, material_of, without_material, write_from
 from react_lab.models.offline_kit import Card, Kit, Wish
@@ -94,10 +94,7 @@ def _usage(messages: Sequence[Message], reply: Reply) -> Usage:
     """Its tokens are words and single Chinese characters."""
     prompt = "\n".join(m.text + "".join(r.content for r in m.tool_results) for m in messages)
     written = reply.text + "".join(json.dumps(call.arguments, ensure_ascii=False) for call in reply.tool_calls)
-    return Usage(len(TOKEN.findall(prompt)), len(TOKEN.findall(written)))
-
-
-TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
+    return Usage(len(words(prompt)), len(words(written)))
 
 
 # -- the two protocols -------------------------------------------------------------------------------------------

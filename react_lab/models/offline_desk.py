@@ -12,7 +12,6 @@ from typing import Any
 from react_lab.models.offline_kit import Card, Kit
 from react_lab.models.offline_plans import SAYINGS, Observation, answer_question
 from react_lab.models.offline_reading import (
-    PASSAGE,
     Question,
     Sentence,
     best_sentence,
@@ -22,6 +21,7 @@ from react_lab.models.offline_reading import (
     sentences_in,
     words_of,
 )
+from react_lab.tools.passages import texts_of
 
 SECTION = re.compile(r"\n\n[^\n:：]{1,40}[:：]\n(?=\[\d+\] |- |\d+\. )")
 LISTED = re.compile(r"(?m)^\d+\. (.+)$")  # a list to go on with
@@ -73,8 +73,8 @@ def _findings(question: Question, material: str) -> Iterator[tuple[int, Sentence
     """For each part of the question the sentence that answers it, with the number of its passage."""
     numbered = [
         (number, sentence)
-        for number, passage in enumerate(PASSAGE.split(material)[1:], start=1)
-        for sentence in sentences_in(f"[1] {passage.strip()}")
+        for number, passage in enumerate(texts_of(material), start=1)
+        for sentence in sentences_in(f"[1] {passage}")
     ]
     seen: list[str] = []
     for part in _parts(question):

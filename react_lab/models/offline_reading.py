@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from react_lab.language import Language, language_of
+from react_lab.tools.passages import texts_of
 
 # Words of a row mean the same to the stand-in, in both languages; the first one names the concept.
 CONCEPT_ROWS = """
@@ -341,18 +342,14 @@ def _split_then(text: str) -> tuple[str, str]:
 
 # -- observations --------------------------------------------------------------------------------------------
 
-NOTHING = re.compile(r"(?i)no (?:entr|result|match|page)|nothing|not found|(?:\w*中)?没有|未找到|找不到")
-PASSAGE = re.compile(r"(?m)^\[\d+\] ")
 ADDRESS = re.compile(r"(?m)^(?:Source|来源)\s*[:：]\s*(https?://\S+)\s*$")
 SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)\s+|(?<=[。！？])\s*")
 
 
 def sentences_in(observation: str) -> list[Sentence]:
     """The sentences of a search result, each with its heading and source."""
-    if NOTHING.match(observation):
-        return []
     found = []
-    for passage in PASSAGE.split(observation):
+    for passage in texts_of(observation):
         address = ADDRESS.search(passage)
         title, separator, body = ADDRESS.sub("", passage).strip().partition(": ")
         if not separator:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -11,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from react_lab.errors import ToolError
+from react_lab.home import home
 from react_lab.language import language_of
 from react_lab.tools.base import Tool, tool
 from react_lab.tools.fulltext import TOKENIZER, any_of, terms, tokens
@@ -81,11 +81,6 @@ class Notebook:
                     yield file
         except (OSError, sqlite3.Error) as error:
             raise ToolError(f"the notebook {self.path} can't be used ({error}); do without it and say so") from error
-
-
-def home() -> Path:
-    """Where this person's files are kept."""
-    return Path(os.environ.get("REACT_LAB_HOME") or Path.home() / ".react-lab")
 
 
 def note_tools(notebook: Notebook | None = None) -> list[Tool]:

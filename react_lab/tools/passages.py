@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 from react_lab.language import Language, language_of
+
+MARK = re.compile(r"(?m)^\[(\d+)\] ")  # what a passage of a listing begins with
+NOTHING = re.compile(r"(?i)no (?:entr|result|match|page|note)|nothing|not found|(?:\w*中)?没有|未找到|找不到")
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,19 @@ class Backend(Protocol):
         ...
 
 
-def listing(passages: Iterable[Passage]) -> str:
-    """Passages as a model reads them: numbered, with a blank line between."""
-    return "\n\n".join(f"[{number}] {passage}" for number, passage in enumerate(passages, start=1))
+def listing(passages: Iterable[Passage | str]) -> str:
+    """Passages as a model reads them: numbered, with a blank line between; nothing in one looks like the next."""
+    texts = (MARK.sub(r"(\1) ", str(passage)) for passage in passages)
+    return "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, start=1))
+
+
+def texts_of(observation: str) -> list[str]:
+    """The passages of a search's observation, without their numbers and without the heading above the first.
+
+    A text that is not numbered is one passage; one that says that nothing was found is none.
+    """
+    if NOTHING.match(observation):
+        return []
+    heading, *numbered = MARK.split(observation)
+    texts = numbered[1::2] or [heading]
+    return [text.strip() for text in texts if text.strip()]

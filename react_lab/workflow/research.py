@@ -7,7 +7,6 @@ state's `notes`; nothing is made up to fill a gap.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Generator, Iterator, Sequence
 from itertools import product
 from typing import Any
@@ -17,7 +16,9 @@ from react_lab.messages import ToolCall, ToolResult
 from react_lab.models.base import Model
 from react_lab.runner import Runner
 from react_lab.tools.base import Tool
+from react_lab.tools.passages import texts_of
 from react_lab.tools.registry import ToolRegistry
+from react_lab.tools.search import OFFLINE
 from react_lab.trace import Step, Trace, find_urls
 from react_lab.workflow.asking import Form, Writer
 from react_lab.workflow.citations import cited, flag, is_supported, without_citations
@@ -44,9 +45,6 @@ from react_lab.workflow.state import (
 )
 
 Steps = Generator[Step, None, Changes]
-
-PASSAGE = re.compile(r"(?m)^\[\d+\] ")  # how a search numbers what it found
-NOTHING_FOUND = re.compile(r"(?i)^(?:no (?:entry|result)|nothing|\S*(?:没有|未找到))")
 
 
 class ResearchWorkflow(Runner):
@@ -208,11 +206,8 @@ def new_sources(raw: Sequence[RawResult], known: Sequence[Source]) -> list[Sourc
     texts = {source["text"] for source in known}
     found: list[Source] = []
     for result in raw:
-        if result["is_error"] or NOTHING_FOUND.match(result["content"]):
-            continue
-        for passage in PASSAGE.split(result["content"]):
-            text = passage.strip()
-            if text and text not in texts:
+        for text in [] if result["is_error"] else texts_of(result["content"]):
+            if text not in texts:
                 texts.add(text)
                 number = len(known) + len(found) + 1
                 url = next(iter(reversed(find_urls(text))), "")
@@ -258,9 +253,11 @@ def _notes(raw: Sequence[RawResult], sources: Sequence[Source], language: Langua
     notes = []
     for result in raw:
         if result["is_error"]:
-            notes.append(words["failed"].replace("{}", result["query"], 1).replace("{}", result["content"], 1))
-        elif result["query"] not in fruitful and NOTHING_FOUND.match(result["content"]):
-            notes.append(words["empty"].replace("{}", result["query"]))
+            notes.append(words["failed"].format(result["query"], result["content"]))
+        elif result["query"] not in fruitful and not texts_of(result["content"]):
+            notes.append(words["empty"].format(result["query"]))
+    if any(result["content"].startswith(tuple(OFFLINE.values())) for result in raw):
+        notes.append(OFFLINE[language])
     return notes
 
 

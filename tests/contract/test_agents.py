@@ -26,6 +26,7 @@ from react_lab import (
 )
 from react_lab.agent import BEST_GUESS
 from react_lab.guard import AGAIN, NOT_RUN
+from react_lab.hardening.budget import with_budget
 
 Turn = str | list[tuple[str, dict[str, object]]]  # an answer, or calls
 
@@ -260,6 +261,14 @@ def test_a_best_guess_can_be_asked_for_when_the_steps_are_used_up(write: Write) 
     trace = agent.run("1 + 2?")
     assert (trace.outcome, trace.answer, trace.reason) == ("max_steps", "3, I guess", "no answer after 2 steps")
     assert told(trace, 3).endswith(BEST_GUESS["en"])
+
+
+def test_a_guess_that_the_budget_does_not_allow_is_no_step(write: Write) -> None:
+    agent = make(write, [SUM, SUM, "3, I guess"], max_steps=2, best_guess=True)
+    agent.model = with_budget(agent.model, max_calls=2, on_warning=lambda text: None)
+    trace = agent.run("1 + 2?")
+    assert (trace.outcome, trace.reason) == ("max_steps", "no answer after 2 steps")
+    assert [event["step"] for event in trace.events if event["event"] == "parse"] == [1, 2]
 
 
 def test_a_fork_runs_on_from_the_changed_observation(write: Write) -> None:

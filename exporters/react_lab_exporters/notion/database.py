@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from react_lab.errors import ConfigurationError
+from react_lab.home import home
 from react_lab.language import Language
 from react_lab_exporters.notion.client import Notion, NotionError
 from react_lab_exporters.notion.columns import COLUMNS, Match, match_columns
@@ -31,9 +32,9 @@ class DataSource:
     schema: dict[str, Any]
 
 
-def home() -> Path:
-    """The folder of journals and of the chosen database; not the working directory, which may change."""
-    return Path(os.environ.get("REACT_LAB_HOME") or Path.home() / ".react-lab") / "notion"
+def default_folder() -> Path:
+    """The folder of journals and of the chosen database."""
+    return home() / "notion"
 
 
 def journal_path(folder: Path, data_source: str) -> Path:
@@ -119,12 +120,12 @@ def setup(
         parent: Page in which to make the database.
         database: An existing one to adopt; its columns and rows are kept.
         add_columns: Whether to add the columns that an existing one lacks.
-        folder: Where to remember it; `home()` by default.
+        folder: Where to remember it; `default_folder()` by default.
     Raises:
         ConfigurationError: neither is given, or a column that is needed holds something else.
         NotionError: Notion refused.
     """
-    folder = home() if folder is None else folder
+    folder = default_folder() if folder is None else folder
     yield f"The token works: it belongs to {notion.send('GET', 'users/me').get('name') or 'an integration'}."
     given = database or ("" if parent else chosen(folder))
     if given:
@@ -190,7 +191,7 @@ WORDS: dict[Language, dict[str, str]] = {
 
 def examine(say: Callable[[str], None], language: Language, folder: Path | None = None) -> None:
     """What is configured and what to do next, for `react-lab doctor`; nothing is asked, and no token is shown."""
-    given = chosen(home() if folder is None else folder)
+    given = chosen(default_folder() if folder is None else folder)
     if not os.environ.get("NOTION_TOKEN"):
         say(WORDS[language]["no token"])
     else:

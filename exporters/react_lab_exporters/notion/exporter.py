@@ -16,7 +16,7 @@ from react_lab_exporters.notion.attachment import Attachment, trace_file
 from react_lab_exporters.notion.client import Notion, NotionError
 from react_lab_exporters.notion.columns import match_columns, properties
 from react_lab_exporters.notion.content import Content, content_hash
-from react_lab_exporters.notion.database import chosen, home, id_in, journal_path, open_data_source, remember
+from react_lab_exporters.notion.database import chosen, default_folder, id_in, journal_path, open_data_source, remember
 from react_lab_exporters.notion.journal import Journal, Record, open_journal
 from react_lab_exporters.notion.page import note_blocks
 from react_lab_exporters.notion.preview import Preview
@@ -31,7 +31,7 @@ class NotionExporter:
 
     Args:
         notion: Whom to ask; by default the integration whose token is in `NOTION_TOKEN`.
-        folder: Where the journals are; `database.home()` by default.
+        folder: Where the journals are; `database.default_folder()` by default.
         attach_trace: Whether the run's file hangs on its page; by default, unless `NOTION_ATTACH_TRACE` is "no".
     """
 
@@ -41,7 +41,7 @@ class NotionExporter:
         self, notion: Notion | None = None, folder: Path | None = None, *, attach_trace: bool | None = None
     ) -> None:
         self.notion = notion
-        self.folder = home() if folder is None else folder
+        self.folder = default_folder() if folder is None else folder
         wanted = os.environ.get("NOTION_ATTACH_TRACE", "yes") != "no"
         self.attach_trace = wanted if attach_trace is None else attach_trace
         self.on_progress: Callable[[str], None] = lambda text: None
@@ -113,7 +113,7 @@ def open_writer(notion: Notion, to: str = "", folder: Path | None = None) -> Ite
         ConfigurationError: no database is set up, or it has no column for the run's id.
         NotionError: it can't be opened.
     """
-    folder = home() if folder is None else folder
+    folder = default_folder() if folder is None else folder
     given = to or chosen(folder)
     if not given:
         raise ConfigurationError("no database is set up: run `react-lab notion setup`, or see `--dry-run`")
