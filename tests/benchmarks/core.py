@@ -2,7 +2,7 @@
 
 Prints the import time against a bare interpreter, the time that each loop adds to a step (a ScriptedModel, a tool
 that does nothing, the trace on disk), the size of a 200-step trace, and how many of the questions beside this file (or
-of those given) the offline stand-in answers in each protocol.
+of those given) the offline stand-in answers in each protocol and workflow.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from statistics import median
 from react_lab import (
     Agent,
     OfflineModel,
+    PlanAndExecuteAgent,
     Reply,
+    ResearchWorkflow,
     ScriptedModel,
     TextReActAgent,
     ToolCall,
@@ -27,6 +29,7 @@ from react_lab import (
     ToolUseAgent,
     tool,
 )
+from react_lab.runner import Runner
 from react_lab.tools.standard import standard_tools
 from tests.conftest import SHARED
 from tests.offline_questions import is_right
@@ -77,7 +80,7 @@ def run_once(make: Callable[[int], Agent], steps: int) -> tuple[float, int]:
         return spent / steps * 1e6, path.stat().st_size
 
 
-def offline_share(questions: Path, make: Callable[[], Agent]) -> tuple[int, int]:
+def offline_share(questions: Path, make: Callable[[], Runner]) -> tuple[int, int]:
     cases = [json.loads(line) for line in questions.read_text(encoding="utf-8").splitlines()]
     return sum(is_right(case, make().run(case["question"])) for case in cases), len(cases)
 
@@ -92,10 +95,12 @@ def main() -> None:
             cost = median(spent for spent, _ in runs)
             print(f"{name}: {cost:.0f} µs CPU a step over {steps} steps; trace {runs[0][1]} bytes")
     tools = standard_tools()
-    loops: dict[str, Callable[[], Agent]] = {
+    loops: dict[str, Callable[[], Runner]] = {
         "native": lambda: ToolUseAgent(OfflineModel(), tools),
         "text": lambda: TextReActAgent(OfflineModel(), tools),
         "text, brackets": lambda: TextReActAgent(OfflineModel(), tools, syntax="bracket"),
+        "plan and execute": lambda: PlanAndExecuteAgent(OfflineModel(), tools),
+        "research": lambda: ResearchWorkflow(OfflineModel(), tools),
     }
     own = [Path(__file__).with_name("questions.jsonl"), SHARED / "cases" / "offline_questions.jsonl"]
     for questions in filter(Path.exists, map(Path, sys.argv[1:]) if len(sys.argv) > 1 else own):
