@@ -1,9 +1,9 @@
 """What a run says twice is written once: in the file, what was said before is a reference to it.
 
 An observation stands in its `result` and again in the next `request`, a thought in its `reply` and again in `parse`,
-a call in all of them. In the file, the second is `{"said": NAME}`: the step's `reply`, its `calls`, its `native`
-blocks, or the result of a call, by its id. Within a text, a reference is a piece of a list; `from` and `to` cut a part
-out of what was said.
+a call in all of them. In the file, the second is `{"said": NAME}`: the step's `reply`, its `calls`, its `results`, its
+`native` blocks, or what a single call gave, by its id. Within a text, a reference is a piece of a list; `from` and `to`
+cut a part out of what was said.
 """
 
 from __future__ import annotations
@@ -12,9 +12,16 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-WORTHWHILE = 100  # characters; what is shorter is easier to read where it stands
+from react_lab.messages import READ
+
+WORTHWHILE = 50  # characters; what is shorter is easier to read where it stands
 TEXTS = ("text", "thought", "content")  # fields that may hold pieces
-WHOLES = {"native": "native", "tool_calls": "calls", "calls": "calls"}  # fields that are repeated as they are
+WHOLES = {
+    "native": "native",
+    "tool_calls": "calls",
+    "calls": "calls",
+    "tool_results": "results",
+}  # repeated as they are
 
 Said = Mapping[str, Any]
 Rewrite = Callable[[str, Any, Said], Any]
@@ -62,19 +69,21 @@ class Repeats:
                 said["calls"] = event.get("calls")
             case "result":
                 said[event.get("call_id", "")] = event.get("content")
+                said.setdefault("results", []).append({name: event[name] for name in READ if event.get(name)})
 
 
 def _with_fields(data: dict[str, Any], said: Said, rewrite: Rewrite) -> dict[str, Any]:
     """The same `parse` event, message or result of a message with each field rewritten that may repeat something."""
     changed = {name: rewrite(name, data[name], said) for name in (*TEXTS, *WHOLES) if name in data}
-    if "tool_results" in data:
-        changed["tool_results"] = [_with_fields(result, said, rewrite) for result in data["tool_results"]]
+    match changed.get("tool_results"):
+        case [*results]:  # not what the tools gave, letter by letter; yet a part of it may be
+            changed["tool_results"] = [_with_fields(result, said, rewrite) for result in results]
     return {**data, **changed}
 
 
 def _shrunk(name: str, value: Any, said: Said) -> Any:
     if name in WHOLES:
-        again = len(repr(value)) >= WORTHWHILE and value == said.get(WHOLES[name])
+        again = value == said.get(WHOLES[name]) and len(repr(value)) >= WORTHWHILE
         return {"said": WHOLES[name]} if again else value
     if not isinstance(value, str):
         return value

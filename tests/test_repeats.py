@@ -16,7 +16,7 @@ from react_lab.text_react import TextReActAgent
 from react_lab.tool_use import ToolUseAgent
 from react_lab.tools.base import tool
 from react_lab.tools.registry import ToolRegistry
-from react_lab.trace import Trace
+from react_lab.trace import Trace, to_json
 
 LONG = "The lighthouse of Lindau stands in Lake Constance; it was lit in 1856 and is 33 metres high. " * 3
 
@@ -25,6 +25,12 @@ LONG = "The lighthouse of Lindau stands in Lake Constance; it was lit in 1856 an
 def look_up(topic: str) -> str:
     """A long observation."""
     return f"{topic}: {LONG}"
+
+
+@tool
+def read(topic: str) -> str:
+    """An observation of two thousand characters."""
+    return f"{topic}: {LONG * 8}"[:2000]
 
 
 def text_run() -> tuple[Agent, list[str | Reply]]:
@@ -52,6 +58,26 @@ def test_a_file_is_read_back_as_it_was_and_holds_each_long_text_once(tmp_path: P
     answers = 2 if make is text_run else 3  # the answer: in the reply, in `end`, and, bare, in `parse`
     signed = 0 if make is text_run else len(replies)
     assert said <= observed + len(replies) + signed + answers
+
+
+def test_results_that_the_model_reads_as_they_came_are_one_reference() -> None:
+    repeats = Repeats()
+    result = {"call_id": "c1", "name": "look_up", "content": LONG}
+    repeats.shrink({"event": "result", "step": 1, **result, "is_error": False, "seconds": 0.1})
+    as_read, shortened = (
+        repeats.shrink({"event": "request", "step": 2, "messages": [{"role": "tool", "tool_results": [read_as]}]})
+        for read_as in (result, {**result, "content": LONG[:200]})
+    )
+    assert as_read["messages"] == [{"role": "tool", "tool_results": {"said": "results"}}]
+    cut = {"said": "c1", "from": 0, "to": 200}
+    assert shortened["messages"] == [{"role": "tool", "tool_results": [{**result, "content": [cut]}]}]
+
+
+def test_a_file_is_hardly_longer_than_the_messages_of_its_run_however_many() -> None:
+    calls = [Reply(f"Thought {n}.", tool_calls=(ToolCall(f"c{n}", "read", {"topic": str(n)}),)) for n in range(200)]
+    trace = ToolUseAgent(ScriptedModel([*calls, "Done."]), ToolRegistry([read]), max_steps=300).run("Lindau?")
+    messages = sum(len(to_json(message.to_dict())) for message in trace.prompt_at(201))
+    assert len(trace.to_jsonl()) <= 1.2 * messages
 
 
 def test_a_short_text_stays_where_it_is() -> None:

@@ -46,7 +46,8 @@ def test_events_come_in_the_order_in_which_things_happen() -> None:
 def test_the_file_holds_the_same_events(tmp_path: Path) -> None:
     trace = finished(tmp_path / "t.jsonl")
     lines = (tmp_path / "t.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line) for line in lines] == trace.events
+    assert [json.loads(line)["event"] for line in lines] == [event["event"] for event in trace.events]
+    assert Trace.load(tmp_path / "t.jsonl").events == trace.events
     assert "北京" in lines[0]
 
 
