@@ -7,6 +7,7 @@ words. An agent answers in sentences, so `holds` tells besides whether the answe
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import unicodedata
@@ -191,7 +192,7 @@ def read_questions(path: str | Path) -> list[Question]:
         text = source.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"can't read {source}: {error}") from error
-    rows = list(csv.DictReader(text.splitlines())) if source.suffix.lower() == ".csv" else list(_objects(source, text))
+    rows = list(csv.DictReader(io.StringIO(text))) if source.suffix.lower() == ".csv" else list(_objects(source, text))
     questions = [_question(source, number, row) for number, row in enumerate(rows, start=1)]
     twice = [id for id, count in Counter(question.id for question in questions).items() if count > 1]
     if twice:
@@ -202,7 +203,7 @@ def read_questions(path: str | Path) -> list[Question]:
 
 
 def _objects(source: Path, text: str) -> Iterator[Any]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 yield json.loads(line)
@@ -227,11 +228,10 @@ def _kept(folder: str | Path | None) -> dict[tuple[str, str], Result]:
     path = Path(folder) / "results.jsonl" if folder else None
     if path is None or not path.exists():
         return {}
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    whole = [line for line in lines if line.endswith("\n")]
-    if whole != lines:
-        path.write_text("".join(whole), encoding="utf-8", newline="\n")
-    results = (known_fields(Result, json.loads(line)) for line in whole)
+    *lines, rest = path.read_text(encoding="utf-8").split("\n")
+    if rest:
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="\n")
+    results = (known_fields(Result, json.loads(line)) for line in lines)
     return {(result.agent, result.id): result for result in results if result.error is None}
 
 

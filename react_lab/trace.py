@@ -189,20 +189,30 @@ class Trace:
         """
         source = Path(path)
         try:
-            *lines, rest = source.read_bytes().split(b"\n")
+            lines, _, rest = source.read_bytes().rpartition(b"\n")
         except OSError as error:
             raise ConfigurationError(f"can't read {source}: {error.strerror}") from error
-        repeats = Repeats()
-        events = [_event(source, number, line, repeats) for number, line in enumerate(lines, start=1) if line.strip()]
-        if not events or events[0]["event"] != "run":
-            raise ConfigurationError(f"{source} is not a trace: its first line is no `run` event")
-        if events[0].get("version", 0) > FORMAT_VERSION:
-            raise ConfigurationError(f"{source} was written by a newer react-lab (format {events[0]['version']})")
-        trace = cls(events)
+        trace = cls.from_jsonl(lines, name=str(source))
         if rest:
             trace.save(source)
         trace.path = source
         return trace
+
+    @classmethod
+    def from_jsonl(cls, text: str | bytes, *, name: str = "the text") -> Self:
+        """The inverse of `to_jsonl`; `name` is what an error calls the text.
+
+        Raises:
+            ConfigurationError: the text is not a trace; the message names the line.
+        """
+        data = text.encode("utf-8", errors=HALF_CHARACTERS) if isinstance(text, str) else text
+        repeats, lines = Repeats(), enumerate(data.split(b"\n"), start=1)
+        events = [_event(name, number, line, repeats) for number, line in lines if line.strip()]
+        if not events or events[0]["event"] != "run":
+            raise ConfigurationError(f"{name} is not a trace: its first line is no `run` event")
+        if events[0].get("version", 0) > FORMAT_VERSION:
+            raise ConfigurationError(f"{name} was written by a newer react-lab (format {events[0]['version']})")
+        return cls(events)
 
     @property
     def run(self) -> Event:
@@ -504,17 +514,17 @@ def _without_rare(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in RARE or value != RARE[name]}
 
 
-def _event(path: Path, number: int, line: bytes, repeats: Repeats) -> Event:
+def _event(name: str, number: int, line: bytes, repeats: Repeats) -> Event:
     try:
         event = json.loads(line)
     except ValueError as error:
-        raise ConfigurationError(f"{path} is not a trace: line {number} is no JSON ({error})") from None
+        raise ConfigurationError(f"{name} is not a trace: line {number} is no JSON ({error})") from None
     if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-        raise ConfigurationError(f'{path} is not a trace: line {number} is no object with an "event"')
+        raise ConfigurationError(f'{name} is not a trace: line {number} is no object with an "event"')
     try:
         return repeats.expand(event)
     except KeyError as error:
-        raise ConfigurationError(f"{path} is not a trace: line {number} repeats {error}, which was not said") from None
+        raise ConfigurationError(f"{name} is not a trace: line {number} repeats {error}, which was not said") from None
 
 
 to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode  # made once: json.dumps would make it every time

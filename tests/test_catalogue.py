@@ -132,11 +132,11 @@ def test_a_dotenv_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_script_is_read_from_a_file() -> None:
     Path("script.jsonl").write_text(
-        '"hello"\n{"text": "", "tool_calls": [{"id": "1", "name": "multiply", "arguments": {"a": 1, "b": 2}}]}\n',
+        '"hello\u2028"\n{"text": "", "tool_calls": [{"id": "1", "name": "multiply", "arguments": {"a": 1, "b": 2}}]}\n',
         encoding="utf-8",
     )
     model = load_model("scripted:script.jsonl")
-    assert model.reply(QUESTION).text == "hello"
+    assert model.reply(QUESTION).text == "hello\u2028"
     assert model.reply(QUESTION).tool_calls[0].arguments == {"a": 1, "b": 2}
     with pytest.raises(ModelError, match="the script has 2 replies and was asked for number 3"):
         model.reply(QUESTION)

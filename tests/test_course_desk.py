@@ -199,11 +199,12 @@ def test_progress_shows_a_bar_for_each_lesson(run: Run) -> None:
 
 
 def test_the_player_opens_where_the_run_parts() -> None:
-    model = ScriptedModel(["Action: nothing[1]", "Final Answer: 3"])
+    model = ScriptedModel([f"Thought: a line\u2028{'and more ' * 30}\nAction: nothing[1]", "Final Answer: 3"])
     trace = TextReActAgent(model, ToolRegistry()).run("1 + 2?")
     shown = desk.player(Verdict("wrong", trace=trace.to_jsonl(), step=2), "zh")
     assert shown.step == 2
     assert len(shown.told["steps"]) == 2
+    assert shown.trace.events == trace.events
 
 
 def test_what_differs_is_marked_and_what_has_little_in_common_is_not() -> None:

@@ -168,6 +168,23 @@ def test_questions_come_from_json_lines_or_csv(tmp_path: Path) -> None:
     assert read_questions(table) == [Question("1", "法国的首都是哪座城市？", ("巴黎",)), Question("2", "Open?")]
 
 
+def test_a_question_may_hold_line_ends_of_any_kind(tmp_path: Path) -> None:
+    lines, table = tmp_path / "q.jsonl", tmp_path / "q.csv"
+    lines.write_text('"One\u2028two\x85three?"\n', encoding="utf-8")
+    table.write_text('question,answer\n"One\ntwo?",2\n', encoding="utf-8")
+    assert read_questions(lines) == [Question("1", "One\u2028two\x85three?")]
+    assert read_questions(table) == [Question("1", "One\ntwo?", ("2",))]
+
+
+def test_an_answer_with_a_line_separator_is_kept_as_it_is(tmp_path: Path) -> None:
+    def answering(*replies: str) -> TextReActAgent:
+        return TextReActAgent(ScriptedModel(replies), ToolRegistry())
+
+    first = evaluate(QUESTIONS[:1], {"a": partial(answering, "Final Answer: 42\u2028yes")}, folder=tmp_path)
+    assert evaluate(QUESTIONS[:1], {"a": answering}, folder=tmp_path) == first
+    assert first[0].answer == "42\u2028yes"
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -7,7 +7,9 @@ import json
 import re
 import subprocess
 import sys
+import zlib
 from pathlib import Path
+from typing import Any
 
 import ipywidgets  # type: ignore[import-untyped]
 import pytest
@@ -77,9 +79,38 @@ def test_a_page_can_always_be_written() -> None:
 
 def test_messages_are_sent_once_however_long_the_run_is() -> None:
     trace = long_run(300)
-    told = replay(trace).story
+    player = replay(trace)
+    player.tell_rest()
+    told = player.story
     assert len(told) < 5 * len("".join(json.dumps(event) for event in trace.events))
     assert len(told) < 3_500_000  # 300 observations of 2,000 characters: told, sent, and as arguments twice
+
+
+def test_of_a_long_run_the_opening_comes_first_and_the_rest_when_the_player_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def story() -> dict[str, Any]:
+        text = player.story if isinstance(player.story, str) else zlib.decompress(player.story)
+        told: dict[str, Any] = json.loads(text)
+        return told
+
+    def holds_last_text() -> bool:
+        return "Thought 299." in json.dumps(story()["steps"][298]["parts"])
+
+    shown: list[bool] = []
+    monkeypatch.setattr("react_lab.replay.widget.display", lambda *_, **__: shown.append(holds_last_text()))
+    player = replay(long_run(300))
+    assert (len(story()["steps"]), story()["rest"], holds_last_text()) == (300, True, False)
+    assert "Thought 20." in json.dumps(story()["steps"][19]["parts"])
+    player._ipython_display_()
+    assert shown == [False, True]  # the player, and then its copy
+    assert story()["steps"] == player.told["steps"]
+
+
+def test_a_player_within_another_widget_asks_for_the_rest() -> None:
+    player = replay(long_run(300))
+    player._handle_custom_msg({"rest": True}, [])
+    assert b"Thought 299." in zlib.decompress(player.story)
 
 
 def test_the_script_uses_no_html_of_the_run_and_only_words_that_exist() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import sys
 from collections.abc import Mapping
@@ -90,7 +89,7 @@ def player(verdict: Verdict, language: Language) -> Any:
     from react_lab.replay.player import replay
     from react_lab.trace import Trace
 
-    trace = Trace([json.loads(line) for line in verdict.trace.splitlines()])
+    trace = Trace.from_jsonl(verdict.trace)
     shown = replay(trace, lang=language)
     shown.step = verdict.step
     return shown

@@ -36,7 +36,7 @@ def read_log(path: Path) -> list[Event]:
     """The events of a file, oldest first; lines that can't be read are passed over, as is a file that isn't there."""
     events: list[Event] = []
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return []
     for line in lines:

@@ -42,7 +42,7 @@ class ScriptedModel:
             ConfigurationError: the file can't be read; the message names the line.
         """
         try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
+            lines = Path(path).read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigurationError(f"script {path}: {error}") from error
         replies = []

@@ -108,7 +108,7 @@ class Watch(ipywidgets.VBox):  # type: ignore[misc]
         self.thread.start()
 
     def _ipython_display_(self) -> None:
-        self._shown = Shown(self._repr_mimebundle_(), self.player.told)
+        self._shown = Shown(self._repr_mimebundle_(), self.player)
 
     @property
     def is_over(self) -> bool:

@@ -62,7 +62,7 @@ class Workbench(ipywidgets.VBox):  # type: ignore[misc]
         super().__init__([self.player, self.panel, self.comparison])
 
     def _ipython_display_(self) -> None:
-        Shown(self._repr_mimebundle_(), self.player.told)
+        Shown(self._repr_mimebundle_(), self.player)
 
     def _word(self, name: str) -> str:
         return self.words[f"panel.{name}"]

@@ -121,6 +121,8 @@ function open(model, parent) {
     const grown = story?.id === next.id;
     const atEnd = current === rows.length - 1;
     story = next;
+    root.setAttribute("aria-busy", story.rest ?? false);
+    if (story.rest) model.send({ rest: true }); // where it is not sent without being asked
     ({ words, language } = story.interface);
     rows = story.rows ?? story.steps.map((step) => ({ sides: [step] }));
     shown = [...rows.keys()];

@@ -17,7 +17,9 @@ from react_lab.replay.story import Story, as_text
 from react_lab.tools.registry import shorten
 from react_lab.trace import Trace
 
-SHORT_COPY = 200_000  # characters of a transcript that stand in place of the player; the folded copy has all of it
+OPENING = 20  # steps; of a longer run, the texts of the others follow when the player is there
+LONG_TEXT = 200_000  # characters; of a longer transcript only an excerpt stands in place of the player
+EXCERPT = 20_000  # the folded copy has all of it
 # In a reopened notebook: the output of JupyterLab that says "Error displaying widget: model not found".
 LOST_PLAYER = ".jp-OutputArea-child:has(> .jp-OutputArea-output:not([data-mime-type])):not(:has(.react-lab-player))"
 
@@ -41,21 +43,31 @@ class Player(anywidget.AnyWidget):
         self.told = told
         self.trace = trace
         self._interface = {"files": ["page", "trace"] if trace else ["page"], **interface}
-        super().__init__(story=self._json(told))
+        first = opening(told)
+        self._to_come = first is not told
+        super().__init__(story=self._json(first))
         self.on_msg(self._asked)
 
     def tell(self, told: Story) -> None:
         """Show another story, or more of the same one."""
         self.told = told
+        self._to_come = False
         self.story = self._json(told)
+
+    def tell_rest(self) -> None:
+        """Show all of a long run, once its opening is shown."""
+        if self._to_come:
+            self.tell(self.told)
 
     def _json(self, told: Story) -> str | bytes:
         interface = {**told["interface"], **self._interface}
         return packed(json.dumps({**told, "interface": interface}, ensure_ascii=False))
 
     def _asked(self, player: Player, message: Mapping[str, Any], buffers: Any) -> None:
-        """The person wants a file, and only the kernel can make it."""
-        if message.get("save") == "page":
+        """The player wants the rest of the run, or the person a file that only the kernel can make."""
+        if message.get("rest"):
+            self.tell_rest()
+        elif message.get("save") == "page":
             self.send({"file": {"name": "run.html", "text": page_of(self.told)}})
         elif message.get("save") == "trace" and self.trace is not None:
             self.send({"file": {"name": "run.jsonl", "text": self.trace.to_jsonl()}})
@@ -65,21 +77,33 @@ class Player(anywidget.AnyWidget):
         return {**data, "text/html": static_copy(self.told), "text/plain": as_text(self.told)}, metadata
 
     def _ipython_display_(self) -> None:
-        Shown((super()._repr_mimebundle_() or ({}, {}))[0], self.told)
+        Shown((super()._repr_mimebundle_() or ({}, {}))[0], self)
+
+
+def opening(told: Story) -> Story:
+    """What the player needs to be there at once: all of a run but the long texts of its later steps."""
+    steps = told.get("steps", [])
+    if len(steps) <= OPENING:
+        return told
+    part = {"kind": "to_come", "label": told["interface"]["words"]["to_come"], "title": "", "text": "", "notes": ""}
+    later = [{**step, "parts": [part], "messages": [], "events": [], "reply": ""} for step in steps[OPENING:]]
+    return {**told, "steps": [*steps[:OPENING], *later], "rest": True}
 
 
 class Shown:
     """Two outputs, of which a person sees one: the player, or what takes its place, and the folded copy."""
 
-    def __init__(self, live: Mapping[str, Any], told: Story) -> None:
+    def __init__(self, live: Mapping[str, Any], player: Player) -> None:
         self.name = f"copy-{uuid.uuid4().hex}"
+        told = player.told
         text = as_text(told)
-        if len(text) > SHORT_COPY:  # the browser would read all of it before it shows the player
-            text = shorten(text, SHORT_COPY)
+        if len(text) > LONG_TEXT:  # the browser would read all of it before it shows the player
+            text = shorten(text, EXCERPT)
             instead = f'<pre style="white-space: pre-wrap">{html.escape(text)}</pre>'
         else:  # shown only where the widget is not, and then the folded copy would be one too many
             instead = f"<style>#{self.name} {{ display: none }}</style>{static_copy(told)}"
         display({**live, "text/html": instead, "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]
+        player.tell_rest()
         folded = self._folded(told, static_copy(told))
         self.handle = display(folded, raw=True, display_id=True)  # type: ignore[no-untyped-call]
 

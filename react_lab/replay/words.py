@@ -89,6 +89,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "compacted": "{count} messages were sent as {instead}",
         "not_run": "not run",
         "waiting": "waiting",
+        "to_come": "on its way",
         # the run
         "outcome.answered": "answered",
         "outcome.max_steps": "out of steps",
@@ -239,6 +240,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "compacted": "{count} 条消息压缩为 {instead} 条发送",
         "not_run": "未执行",
         "waiting": "等待中",
+        "to_come": "正在传来",
         "outcome.answered": "已回答",
         "outcome.max_steps": "步数用尽",
         "outcome.budget": "预算用尽",

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Frame, Page, expect
 
 from tests.browser.lab import Lab, Notebook
-from tests.browser.runs import lighthouse, lighthouse_in_chinese, replaying, save_notebook
+from tests.browser.runs import lighthouse, lighthouse_in_chinese, long_run, replaying, save_notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -70,6 +70,21 @@ def test_the_player_steps_in_a_running_notebook(
     english.locator(".question").click()
     page.keyboard.press("End")
     expect(english.get_by_role("status")).to_have_text("Step 3 of 3")
+
+
+def test_a_long_run_arrives_to_its_last_step(open_lab: OpenLab, tmp_path: Path) -> None:
+    long = replaying(long_run(300), tmp_path / "long.jsonl", "en")
+    notebook = open_lab(
+        save_notebook(tmp_path / "long.ipynb", long, f"import ipywidgets\nipywidgets.VBox([{long.splitlines()[-1]}])")
+    )
+    notebook.run_all()
+    expect(notebook.players).to_have_count(2)
+    for player in notebook.players.all():
+        player.locator(".question").click()
+        notebook.page.keyboard.press("End")
+        notebook.page.keyboard.press("ArrowLeft")
+        expect(player.locator(".panel.thought")).to_contain_text("Thought 299.")
+        expect(player).to_have_attribute("aria-busy", "false")
 
 
 def test_a_reopened_notebook_steps_without_running_it(
