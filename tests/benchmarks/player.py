@@ -1,21 +1,27 @@
-"""How fast the player is. Run: python -m tests.benchmarks.player [--lab]
+"""How fast the player is. Run: python -m tests.benchmarks.player [--lab | --inspect PYTHON]
 
 In headless Chromium: opening and stepping through 1,000 steps, elements at 1,000 and 10,000 steps, search, playback,
 memory, size of the page. With `--lab` instead the step against one HTML widget that the kernel updates, in the same
-JupyterLab. Medians; what is compared is measured in one run.
+JupyterLab. With `--inspect` opening 1,000 steps against `inspect view`, which the environment of that Python has.
+Medians; what is compared is measured in one run.
 """
 
 from __future__ import annotations
 
 import json
 import random
+import socket
+import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
+from urllib.error import URLError
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -173,6 +179,57 @@ def elements(browser: Browser, folder: Path, steps: int) -> int:
     return count
 
 
+# -- beside inspect view -------------------------------------------------------------------------------------
+
+SHOWN_AFTER = """(words) => new Promise((done) => {
+  const check = () => (document.body.innerText.includes(words) ? done(performance.now()) : setTimeout(check, 10));
+  check();
+})"""
+
+
+def measure_inspect(browser: Browser, folder: Path, python: str) -> None:
+    """The same run as our page and as a log that Inspect's own server shows, from the address to the first thought."""
+    trace = long_trace(1000, 2000)
+    ours = folder / "run.html"
+    ours.write_text(to_page(trace, "en"), encoding="utf-8")
+    messages, logs = folder / "messages.json", folder / "logs"
+    messages.write_text(to_json([message.to_dict() for message in prompt_of(trace)]), encoding="utf-8")
+    script = Path(__file__).with_name("inspect_log.py")
+    subprocess.run([python, str(script), str(messages), str(logs / "run.eval")], check=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = f"http://127.0.0.1:{port}"
+    command = [python, "-m", "inspect_ai", "view", "start", "--log-dir", str(logs), "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        wait_for(server)
+        addresses = {"page": ours.as_uri(), "inspect view": f"{server}/#/logs/run.eval/samples/sample/1/1/messages"}
+        times = {name: [first_thought(browser, address) for _ in range(REPEATS)] for name, address in addresses.items()}
+        process.terminate()
+    page, inspect = (median(found) for found in times.values())
+    print(f"first thought shown: page {page:.2f} s, inspect view {inspect:.2f} s, {inspect / page:.1f} times")
+
+
+def first_thought(browser: Browser, address: str) -> float:
+    """Seconds from the address to a page that shows the first thought."""
+    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    page.goto(address, wait_until="commit")
+    spent: float = page.evaluate(SHOWN_AFTER, "Thought 1.")
+    page.close()
+    return spent / 1000
+
+
+def wait_for(server: str) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            urllib.request.urlopen(server, timeout=5).close()
+        except URLError:
+            time.sleep(0.3)
+        else:
+            return
+    sys.exit(f"nothing answers at {server}")
+
+
 # -- in JupyterLab -------------------------------------------------------------------------------------------
 
 CELLS = """\
@@ -278,8 +335,15 @@ def main() -> None:
     arguments = ["--no-sandbox", "--js-flags=--expose-gc", "--enable-precise-memory-info"]
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        measure = measure_lab if "--lab" in sys.argv else measure_page
-        measure(browser, Path(name))
+        match sys.argv[1:]:
+            case []:
+                measure_page(browser, Path(name))
+            case ["--lab"]:
+                measure_lab(browser, Path(name))
+            case ["--inspect", python]:
+                measure_inspect(browser, Path(name), python)
+            case _:
+                sys.exit(__doc__)
         browser.close()
 
 
