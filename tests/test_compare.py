@@ -62,6 +62,16 @@ def test_rows_say_what_is_equal_different_or_alone() -> None:
     assert differing == ["Thought", "Action", "Observation"]
 
 
+def test_lines_that_one_side_lacks_are_told_in_parts_and_in_prompts() -> None:
+    parent = lighthouse()
+    told = tell_two(parent, parent.fork(3, prompt="Answer in verse."), "en")
+    child = parent.fork(2, observation="Lighthouse of Genoa\n80 m tall")
+    changed = tell_two(parent, child, "en")["rows"][1]["sides"][1]
+    assert [part["lines"] for part in changed["parts"] if part.get("differs")] == [[1]]
+    assert told["rows"][0]["mark"] == "equal"  # what was said is the same, though another prompt was sent
+    assert [message["lines"] for message in told["rows"][0]["sides"][1]["messages"]] == [[0], []]
+
+
 def test_what_each_run_took_is_set_against_the_other() -> None:
     a = run("?", [Reply("x", usage=Usage(100, 20))])
     b = run("?", [Reply("y", usage=Usage(1350, 15))])

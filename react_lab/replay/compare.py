@@ -23,7 +23,8 @@ def comparison_page(a: Trace, b: Trace, *, lang: str | None = None) -> str:
 def tell_two(a: Trace, b: Trace, language: Language) -> Story:
     """Two runs in words, for player.js: rows of a step each, from one side or from both.
 
-    A row has a `mark` (one of MARKS) and, in a row of different steps, the parts that differ have `differs`.
+    A row has a `mark` (one of MARKS). In a row of two steps, parts that differ have `differs`; parts and messages have
+    the numbers of the `lines`, from 0, that the other side lacks.
     """
     words = WORDS[language]
     facts = [story(trace) for trace in (a, b)]
@@ -117,20 +118,29 @@ def _row(facts: list[Story], told: list[Story], pair: Pair, language: Language) 
         mark = "only_right" if left is None else "only_left"
         return {"mark": mark, "line": words[mark], "sides": sides}
     mark = "equal" if _said(left) == _said(right) else "different"
-    if mark == "different":
-        sides = [_marked(side, other, words["differs"]) for side, other in (sides, sides[::-1])]
+    sides = [_marked(side, other, words["differs"]) for side, other in (sides, sides[::-1])]
     return {"mark": mark, "line": joined([words[mark], _deltas(left, right, language)]), "sides": sides}
 
 
 def _marked(step: Any, other: Any, word: str) -> Story:
-    """A step whose parts that the other one lacks say so."""
+    """A step whose parts that the other one lacks say so, and whose parts and messages say which lines it lacks."""
 
     def said(part: Story) -> tuple[str, ...]:
         return (part["kind"], part["title"], part["text"])
 
     known = set(map(said, other["parts"]))
-    parts = [part if said(part) in known else {**part, "differs": word} for part in step["parts"]]
-    return {**step, "parts": parts}
+    parts = [
+        part if said(part) in known else {**part, "differs": word, "lines": _lines_apart(part, other["parts"])}
+        for part in step["parts"]
+    ]
+    messages = [{**message, "lines": _lines_apart(message, other["messages"])} for message in step["messages"]]
+    return {**step, "parts": parts, "messages": messages}
+
+
+def _lines_apart(text: Story, others: Sequence[Story]) -> list[int]:
+    """The numbers of the lines that stand in no other part, or message, of the same label."""
+    known = {line for other in others if other["label"] == text["label"] for line in other["text"].split("\n")}
+    return [number for number, line in enumerate(text["text"].split("\n")) if line not in known]
 
 
 def _deltas(left: Story, right: Story, language: Language) -> str:

@@ -23,7 +23,7 @@ function render({ model, el }) {
     const text = typeof story === "string" ? story : await unpack(story);
     if (turn === latest) player.tell(JSON.parse(text));
   };
-  const moved = () => player.go(model.get("step") - 1);
+  const moved = () => model.get("step") !== player.number() && player.go(model.get("step") - 1); // not by itself
   const message = ({ file }) => file && download(file.name, file.text, "application/octet-stream");
   const listeners = { "change:story": told, "change:step": moved, "msg:custom": message };
   for (const [event, listener] of Object.entries(listeners)) model.on(event, listener);
@@ -42,7 +42,10 @@ function unpack(bytes) {
   return new Response(stream).text();
 }
 
-/** Put an empty player into `parent`. Then `tell` gives it a story, `go` moves it, `close` takes it away again. */
+/**
+ * Put an empty player into `parent`. Then `tell` gives it a story, `go` moves it, `number` says where it is, `close`
+ * takes it away again.
+ */
 function open(model, parent) {
   let story = null;
   let words, language;
@@ -70,6 +73,10 @@ function open(model, parent) {
   };
   const slider = make("input", { type: "range", min: 1 });
   slider.addEventListener("input", () => go(shown[slider.value - 1]));
+  const number = make("input", { type: "number", min: 1 });
+  number.addEventListener("change", () => {
+    go(number.value ? shown.find((index) => index >= number.value - 1) ?? shown.at(-1) : current);
+  });
   const speed = make("select", {}, ...SPEEDS.map((value) => make("option", { value }, `${value}×`)));
   speed.value = 1;
   speed.addEventListener("change", () => playing && (pause(), play()));
@@ -81,6 +88,8 @@ function open(model, parent) {
   const tools = make("select");
   const nodes = make("select"); // of a workflow
   const only = make("button", { type: "button", class: "only", "aria-pressed": "false" });
+  const wrap = make("button", { type: "button", class: "only", "aria-pressed": "true" });
+  wrap.addEventListener("click", () => wrap.setAttribute("aria-pressed", !root.classList.toggle("unwrapped")));
   for (const select of [tools, nodes]) select.addEventListener("change", filter);
   only.addEventListener("click", () => {
     only.setAttribute("aria-pressed", only.getAttribute("aria-pressed") !== "true");
@@ -89,9 +98,9 @@ function open(model, parent) {
 
   const { first, back, forward, last } = buttons;
   const controls = make("div", { class: "controls", role: "toolbar" });
-  controls.append(first, back, buttons.play, forward, last, slider, speed, position);
+  controls.append(first, back, buttons.play, forward, last, slider, number, speed, position);
   const finding = make("div", { class: "finding", role: "search" });
-  finding.append(query, found, buttons.previous, buttons.next, nodes, tools, only);
+  finding.append(query, found, buttons.previous, buttons.next, nodes, tools, only, wrap);
   const overview = make("section", { class: "overview" });
   const body = make("div", { class: "body" });
   body.addEventListener("toggle", mark, true);
@@ -106,7 +115,7 @@ function open(model, parent) {
   root.addEventListener("keydown", onKey);
   parent.append(root);
 
-  return { tell, go, close };
+  return { tell, go, close, number: () => current + 1 };
 
   function close() {
     pause();
@@ -156,10 +165,11 @@ function open(model, parent) {
     body.lang = tag(story.language);
     for (const [name, element] of Object.entries(buttons)) paint(element, name === "play" && playing ? "pause" : name);
     const names = [[controls, "controls"], [finding, "finding"], [overview, "overview"], [slider, "jump"]];
-    for (const [element, name] of [...names, [speed, "speed"], [query, "search"], [tools, "tool"], [nodes, "node"]]) {
+    for (const [element, name] of [...names, [number, "number"], [speed, "speed"], [query, "search"], [tools, "tool"], [nodes, "node"]]) {
       element.setAttribute("aria-label", words[name]);
     }
     query.placeholder = words.search_hint;
+    wrap.textContent = words.wrap;
     only.textContent = story.rows ? words.differences : words.errors;
   }
 
@@ -219,7 +229,7 @@ function open(model, parent) {
       onSearchKey(event);
       return;
     }
-    if (event.target.closest("select")) return;
+    if (event.target.closest("select, [type=number]")) return;
     const inList = event.target.closest(".list");
     const moves = { ArrowLeft: -1, ArrowRight: 1, ...(inList && { ArrowUp: -1, ArrowDown: 1 }) };
     if (event.key in moves) {
@@ -388,6 +398,8 @@ function open(model, parent) {
     const where = fill(words.position, { n: current + 1, count });
     position.textContent = filtered ? `${where} · ${fill(words.shown, { n: place + 1, count: shown.length })}` : where;
     slider.value = place + 1;
+    number.max = count;
+    number.value = current + 1;
     slider.setAttribute("aria-valuetext", where);
     // Marked, not disabled: a disabled button loses the focus, and the keys with it.
     for (const name of ["first", "back"]) buttons[name].setAttribute("aria-disabled", place <= 0);

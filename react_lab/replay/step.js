@@ -17,8 +17,8 @@ function stepView(step, { words, language, sent, kept }) {
     const content = make("div", { class: "content" });
     if (part.title) content.append(make("p", { class: "title" }, part.title));
     if (part.kind === "sources") content.append(...part.text.split("\n").map(source));
-    else if (isOutline(part.text)) content.append(make("pre", {}, ...outline(part.text.split("\n"))));
-    else if (part.text) content.append(make(isProse(part) ? "p" : "pre", {}, part.text));
+    else if (isOutline(part.text) && !part.lines) content.append(make("pre", {}, ...outline(part.text.split("\n"))));
+    else if (part.text) content.append(make(isProse(part) ? "p" : "pre", {}, ...marked(part)));
     if (part.picture?.startsWith("data:image/png;base64,")) {
       content.append(make("img", { class: "picture", src: part.picture, alt: part.text.split("\n").at(-1) }));
     }
@@ -42,7 +42,7 @@ function stepView(step, { words, language, sent, kept }) {
   function entry(message, isNew) {
     const head = make("p", { class: "role", lang: tag(language) }, message.label);
     if (isNew) head.append(make("span", { class: "new" }, words.new));
-    return make("div", { class: isNew ? "message added" : "message" }, head, make("pre", {}, message.text));
+    return make("div", { class: isNew ? "message added" : "message" }, head, make("pre", {}, ...marked(message)));
   }
 
   /** The reply as it came; what the reader took from it is marked. */
@@ -75,6 +75,13 @@ function stepView(step, { words, language, sent, kept }) {
 function summary(title, facts, language) {
   const more = facts === undefined ? [] : [make("span", { class: "size" }, String(facts))];
   return make("summary", { lang: tag(language) }, title, ...more);
+}
+
+/** A text; the lines of it that the other of two runs lacks are marked. */
+function marked({ text, lines = [] }) {
+  if (lines.length === 0) return [text];
+  const line = (words, i) => [i ? "\n" : "", lines.includes(i) ? make("mark", {}, words) : words];
+  return text.split("\n").flatMap(line);
 }
 
 /** Sentences, as against output of a program, whose line breaks and columns mean something. */

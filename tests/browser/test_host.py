@@ -33,12 +33,12 @@ window.open_player = (story, step = 1) => {
   const host = { sent: [], el: document.body.appendChild(document.createElement("main")) };
   const model = {
     get: (name) => values[name],
-    set: (name, value) => { values[name] = value; },
+    set: (name, value) => host.change(name, value), // a listener hears its own change, too, in some hosts even if it is none
     send: (message) => host.sent.push(message),
     on: (event, listener) => { listeners[event] = listener; },
     off: (event) => { delete listeners[event]; },
   };
-  host.change = (name, value) => { values[name] = value; listeners[`change:${name}`](); };
+  host.change = (name, value) => { values[name] = value; listeners[`change:${name}`]?.(); };
   host.tell = (message) => listeners["msg:custom"](message);
   host.close = render({ model, el: host.el });
   host.listeners = listeners;
@@ -116,6 +116,13 @@ def test_the_kernel_can_move_the_player_and_is_asked_only_for_what_it_must_do(ho
         host.evaluate("() => hosts[0].tell({ file: { name: 'run.html', text: '<b>灯塔</b>' } })")
     assert file.value.suggested_filename == "run.html"
     assert file.value.path().read_text(encoding="utf-8") == "<b>灯塔</b>"
+
+
+def test_a_player_goes_on_playing_though_the_host_tells_it_of_its_own_moves(host: Page) -> None:
+    host.evaluate("(story) => open_player(story)", told(long_run(20)))
+    host.get_by_role("combobox", name="Speed").select_option("16×")
+    host.get_by_role("button", name="Play").click()
+    expect(host.get_by_role("status")).to_have_text("Step 20 of 20")
 
 
 def test_two_players_do_not_disturb_each_other_and_leave_nothing_behind(host: Page) -> None:
@@ -236,7 +243,7 @@ def test_hostile_text_is_only_text_in_a_note(page: Page, requests: list[str], ho
 @pytest.fixture
 def two() -> tuple[Trace, Trace]:
     parent = lighthouse()
-    child = parent.fork(2, observation="80 m tall, built in 1543.")
+    child = parent.fork(2, observation="Lighthouse of Genoa\n80 m tall, built in 1543.")
     return parent, ToolUseAgent(ScriptedModel(["80 m, about 262 feet."]), REGISTRY).resume(child)
 
 
@@ -250,6 +257,9 @@ def test_a_comparison_opens_at_the_first_difference_and_steps(
     expect(status).to_have_text("Step 2 of 3")
     expect(page.locator(".panel.different")).to_have_count(2)
     expect(page.locator(".panel.different").last).to_contain_text("changed by hand")
+    assert page.locator(".side").last.locator(".panel.different mark").all_inner_texts() == [
+        "80 m tall, built in 1543."
+    ]
     expect(page.locator(".timeline")).to_have_count(2)
     page.get_by_role("button", name="Differences only").click()
     expect(status).to_have_text("Step 2 of 3 · 1 of 2 shown")
@@ -260,7 +270,8 @@ def test_a_comparison_opens_at_the_first_difference_and_steps(
     page.locator(".side").last.locator("details.prompt > summary").click()
     page.locator(".side").last.get_by_text("4 earlier messages").click()
     expect(page.locator(".side").last.locator(".message")).to_have_count(6)
-    expect(page.locator(".side").last.locator("details.prompt")).to_contain_text("80 m tall, built in 1543.")
+    sent = page.locator(".side").last.locator("details.prompt")
+    expect(sent.locator("mark")).to_have_text("80 m tall, built in 1543.")
     screenshot(page, "comparison")
 
 

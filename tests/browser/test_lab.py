@@ -63,6 +63,11 @@ def test_the_player_steps_in_a_running_notebook(
     expect(english.get_by_role("status")).to_have_text("Step 1 of 3")
     assert notebook.cells.count() == cells
 
+    english.get_by_role("combobox", name="Speed").select_option("16×")
+    english.get_by_role("button", name="Play").click()
+    expect(english.get_by_role("status")).to_have_text("Step 3 of 3")
+    assert notebook.messages == sent
+
     screenshot(page, "lab-light")
     notebook.theme("JupyterLab Dark")
     screenshot(page, "lab-dark")

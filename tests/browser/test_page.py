@@ -99,6 +99,37 @@ def test_the_slider_jumps(show: Show) -> None:
     expect(slider).to_have_value("26")
 
 
+def test_the_number_of_a_step_can_be_typed(show: Show) -> None:
+    page = show(long_run(40))
+    number = page.get_by_role("spinbutton", name="Step number")
+    number.fill("27")
+    press(page, "Enter")
+    expect_step(page, 27, 40)
+    number.fill("")
+    press(page, "Enter")
+    expect(number).to_have_value("27")
+    number.fill("900")
+    press(page, "ArrowLeft", "Enter")  # the key moves within the number
+    expect_step(page, 40, 40)
+    player(page).focus()
+    press(page, "ArrowLeft")
+    expect(number).to_have_value("39")
+
+
+def test_long_lines_wrap_unless_the_person_wants_columns(show: Show) -> None:
+    table = "\n".join(" | ".join(["a column"] * 40) for _ in range(3))
+    page = show(run("Table?", [calling("I look.", ("echo", {"text": table})), "Done."]))
+    observed = page.locator(".panel.observation pre")
+    height = "pre => pre.getBoundingClientRect().height / parseFloat(getComputedStyle(pre).lineHeight)"
+    assert observed.evaluate(height) > 5
+    wrap = page.get_by_role("button", name="Wrap lines")
+    expect(wrap).to_have_attribute("aria-pressed", "true")
+    wrap.click()
+    expect(wrap).to_have_attribute("aria-pressed", "false")
+    assert observed.evaluate(height) < 5  # three lines and a bar to scroll them
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_playback_follows_the_clock(show: Show, page: Page) -> None:
     page.clock.install()
     show(long_run(40))
@@ -212,7 +243,7 @@ def test_hostile_text_is_shown_and_never_run(show: Show, page: Page) -> None:
     assert page.evaluate("() => window.owned") is None
     foreign = "img, iframe, style, script, form, object, embed, link, base, video, audio, template, [onclick], [onload]"
     assert player(page).locator(foreign).count() == 0
-    assert player(page).locator("input").count() == 2  # the slider and the search
+    assert player(page).locator("input").count() == 3  # slider, number of a step, search
     assert len(requests) == 1
 
 
