@@ -19,7 +19,7 @@ from react_lab import (
     Trace,
     tool,
 )
-from react_lab.models.offline_reading import entities_in, expression_in, words_of
+from react_lab.models.offline_reading import entities_in, expression_in, query_of, words_of
 from react_lab.text_react import REMINDER
 from react_lab.tools.standard import standard_tools
 from tests.conftest import json_lines
@@ -193,6 +193,18 @@ def test_arithmetic_is_recognised(text: str, expression: str | None) -> None:
 )
 def test_things_named_side_by_side_are_told_apart(text: str, names: tuple[str, ...]) -> None:
     assert entities_in(text) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("尼罗河和亚马孙河哪条更长？", "尼罗河 亚马孙河 更长"),
+        ("天狼星和织女星哪颗距离更近？", "天狼星 织女星 距离 近"),
+        ("Which river is longer, the Nile or the Amazon?", "river longer Nile Amazon"),
+    ],
+)
+def test_a_query_holds_what_is_named_and_no_word_that_only_asks(question: str, query: str) -> None:
+    assert query_of(question).split() == query.split()
 
 
 def test_words_of_both_languages_meet_in_concepts() -> None:

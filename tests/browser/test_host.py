@@ -33,7 +33,7 @@ window.open_player = (story, step = 1) => {
   const host = { sent: [], el: document.body.appendChild(document.createElement("main")) };
   const model = {
     get: (name) => values[name],
-    set: (name, value) => host.change(name, value), // a listener hears its own change, too, in some hosts even if it is none
+    set: (name, value) => host.change(name, value), // as in real hosts, a listener hears of its own changes, too
     send: (message) => host.sent.push(message),
     on: (event, listener) => { listeners[event] = listener; },
     off: (event) => { delete listeners[event]; },
