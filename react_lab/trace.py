@@ -74,6 +74,7 @@ class Trace:
         self._repeats = Repeats()
         self.lock = threading.RLock()  # calls of a workflow's node may end in any thread
         self._file: IO[str] | None = None
+        self._is_ragged = False  # the last line of the file has no end, and the next one would run into it
         self._secrets = known_secrets()
         for event in events:
             self._keep(event)
@@ -108,6 +109,10 @@ class Trace:
         return recorded
 
     def _write(self, line: str) -> None:
+        if self._is_ragged and self.path is not None:
+            self._is_ragged = False
+            self.save(self.path)  # which holds the event of this line, too
+            return
         if self._file is None and self.path is not None:
             self._open(self.path, "a")
         if self._file is not None:
@@ -182,20 +187,20 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a trace file. A last line that was cut off is dropped: the trace then is `interrupted`.
+        """Read a trace file. A last line that was cut off is passed over: the trace then is `interrupted`.
 
         Raises:
             ConfigurationError: there is no such file, or it is not a trace; the message names the line.
         """
         source = Path(path)
         try:
-            lines, _, rest = source.read_bytes().rpartition(b"\n")
+            data = source.read_bytes()
         except OSError as error:
             raise ConfigurationError(f"can't read {source}: {error.strerror}") from error
-        trace = cls.from_jsonl(lines, name=str(source))
-        if rest:
-            trace.save(source)
+        lines, _, last = data.rpartition(b"\n")
+        trace = cls.from_jsonl(data if _is_json(last) else lines, name=str(source))
         trace.path = source
+        trace._is_ragged = last != b""
         return trace
 
     @classmethod
@@ -512,6 +517,14 @@ def result_fields(call: ToolCall, result: ToolResult) -> dict[str, Any]:
 
 def _without_rare(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in RARE or value != RARE[name]}
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _event(name: str, number: int, line: bytes, repeats: Repeats) -> Event:

@@ -116,13 +116,25 @@ def test_every_cut_of_a_file_loads_as_interrupted_or_says_what_is_wrong(tmp_path
     data = (tmp_path / "t.jsonl").read_bytes()
     first = data.index(b"\n") + 1
     cut = tmp_path / "cut.jsonl"
-    for length in range(0, len(data), 7):
+    for length in range(0, len(data) - 1, 7):
         cut.write_bytes(data[:length])
         if length < first:
             with pytest.raises(ConfigurationError, match="is not a trace"):
                 Trace.load(cut)
         else:
             assert Trace.load(cut).outcome == "interrupted"
+            assert cut.read_bytes() == data[:length]  # who reads writes nothing
+
+
+def test_a_file_that_lacks_only_its_last_line_end_is_whole_and_can_be_gone_on_with(tmp_path: Path) -> None:
+    whole, path = finished(tmp_path / "t.jsonl"), tmp_path / "t.jsonl"
+    path.write_bytes(path.read_bytes()[:-1])
+    loaded = Trace.load(path)
+    assert loaded.events == whole.events
+    loaded.append("note", text="more")
+    loaded.append("end", outcome="answered", answer="more")
+    assert Trace.load(path).events == loaded.events
+    assert [event["event"] for event in loaded.events[-3:]] == ["end", "note", "end"]
 
 
 def test_a_run_that_was_cut_anywhere_goes_on_without_paying_twice(tmp_path: Path) -> None:
