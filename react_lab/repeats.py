@@ -16,12 +16,8 @@ from react_lab.messages import READ
 
 WORTHWHILE = 50  # characters; what is shorter is easier to read where it stands
 TEXTS = ("text", "thought", "content")  # fields that may hold pieces
-WHOLES = {
-    "native": "native",
-    "tool_calls": "calls",
-    "calls": "calls",
-    "tool_results": "results",
-}  # repeated as they are
+# Fields that are repeated as they are, and what each repeats.
+WHOLES = {"native": "native", "tool_calls": "calls", "calls": "calls", "tool_results": "results"}
 
 Said = Mapping[str, Any]
 Rewrite = Callable[[str, Any, Said], Any]

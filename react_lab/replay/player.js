@@ -164,10 +164,8 @@ function open(model, parent) {
     head.replaceChildren(question, ...story.lines.map((line) => make("p", { class: "line" }, line)));
     body.lang = tag(story.language);
     for (const [name, element] of Object.entries(buttons)) paint(element, name === "play" && playing ? "pause" : name);
-    const names = [[controls, "controls"], [finding, "finding"], [overview, "overview"], [slider, "jump"]];
-    for (const [element, name] of [...names, [number, "number"], [speed, "speed"], [query, "search"], [tools, "tool"], [nodes, "node"]]) {
-      element.setAttribute("aria-label", words[name]);
-    }
+    const parts = { controls, finding, overview, jump: slider, number, speed, search: query, tool: tools, node: nodes };
+    for (const [name, element] of Object.entries(parts)) element.setAttribute("aria-label", words[name]);
     query.placeholder = words.search_hint;
     wrap.textContent = words.wrap;
     only.textContent = story.rows ? words.differences : words.errors;

@@ -17,7 +17,7 @@ from react_lab.replay.story import Story, as_text
 from react_lab.tools.registry import shorten
 from react_lab.trace import Trace
 
-OPENING = 20  # steps; of a longer run, the texts of the others follow when the player is there
+OPENING = 50  # steps; of a longer run, the texts of the others follow when the player is there
 LONG_TEXT = 200_000  # characters; of a longer transcript only an excerpt stands in place of the player
 EXCERPT = 20_000  # the folded copy has all of it
 # In a reopened notebook: the output of JupyterLab that says "Error displaying widget: model not found".
