@@ -574,6 +574,7 @@ def find_sources(answer: str | None, steps: Iterable[Step]) -> list[str]:
 
 
 KEY_VARIABLE = re.compile(r"(API_KEY|AUTH_TOKEN|NOTION_TOKEN)$")
+SECRET_SIGNS = ("authorization", "x-api-key", "key=")  # quick to look for: most texts hold none of them
 SECRET_TEXT = re.compile(r"(?i)(authorization\W{1,6}(?:bearer\s+)?|x-api-key\W{1,6}|[?&]api_?key=)[^\s\"'&\\]+")
 
 
@@ -587,4 +588,6 @@ def redact(text: str, secrets: Mapping[str, str]) -> str:
     """The text without known secrets, `Authorization` headers and keys in addresses."""
     for value, shown in secrets.items():
         text = text.replace(value, shown)
-    return SECRET_TEXT.sub(r"\1[redacted]", text)
+    lower = text.lower()
+    is_suspect = any(sign in lower for sign in SECRET_SIGNS)
+    return SECRET_TEXT.sub(r"\1[redacted]", text) if is_suspect else text
