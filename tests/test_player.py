@@ -101,7 +101,7 @@ def test_of_a_long_run_the_opening_comes_first_and_the_rest_when_the_player_is_t
     monkeypatch.setattr("react_lab.replay.widget.display", lambda *_, **__: shown.append(holds_last_text()))
     player = replay(long_run(300))
     assert (len(story()["steps"]), story()["rest"], holds_last_text()) == (300, True, False)
-    assert "Thought 50." in json.dumps(story()["steps"][49]["parts"])
+    assert "Thought 20." in json.dumps(story()["steps"][19]["parts"])
     player._ipython_display_()
     assert shown == [False, True]  # the player, and then its copy
     assert story()["steps"] == player.told["steps"]

@@ -17,7 +17,8 @@ from react_lab.replay.story import Story, as_text
 from react_lab.tools.registry import shorten
 from react_lab.trace import Trace
 
-OPENING = 50  # steps; of a longer run, the texts of the others follow when the player is there
+OPENING = 20  # steps; of a longer run, the texts of the others follow when the player is there
+OUTLINE = ("node", "line", "summary", "tools", "failed", "start", "model", "runs", "context", "growth")  # come at once
 LONG_TEXT = 200_000  # characters; of a longer transcript only an excerpt stands in place of the player
 EXCERPT = 20_000  # the folded copy has all of it
 # In a reopened notebook: the output of JupyterLab that says "Error displaying widget: model not found".
@@ -86,7 +87,8 @@ def opening(told: Story) -> Story:
     if len(steps) <= OPENING:
         return told
     part = {"kind": "to_come", "label": told["interface"]["words"]["to_come"], "title": "", "text": "", "notes": ""}
-    later = [{**step, "parts": [part], "messages": [], "events": [], "reply": ""} for step in steps[OPENING:]]
+    blank = {"parts": [part], "prompt": 0, "messages": [], "events": []}
+    later = [{**{name: step[name] for name in OUTLINE}, **blank} for step in steps[OPENING:]]
     return {**told, "steps": [*steps[:OPENING], *later], "rest": True}
 
 

@@ -297,7 +297,7 @@ def measure_lab(browser: Browser, folder: Path) -> None:
         notebook = lab.open(notebook_file, page)
         notebook.run_all()
         first: dict[str, list[float]] = {PANEL: [], f"{WHOLE} {PANEL}": [], ".naive": []}
-        for shown, times in [*first.items()] * REPEATS:
+        for shown, times in [*first.items()] * (2 * REPEATS):
             page.evaluate(RESTART)  # else what earlier runs of the cell left in the kernel would be measured, too
             notebook.wait_for_kernel()
             notebook.show("from react_lab")
