@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from react_lab.models.offline import OfflineModel as OfflineModel
     from react_lab.models.scripted import ScriptedModel as ScriptedModel
     from react_lab.replay.player import compare as compare
+    from react_lab.replay.player import publish as publish
     from react_lab.replay.player import replay as replay
     from react_lab.replay.player import watch as watch
     from react_lab.text_react import TextReActAgent as TextReActAgent
@@ -57,6 +58,7 @@ _PUBLIC = {
     "replay": "replay.player",
     "compare": "replay.player",
     "watch": "replay.player",
+    "publish": "replay.player",
     "ReactLabError": "errors",
     "ConfigurationError": "errors",
     "ToolError": "errors",

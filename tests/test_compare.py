@@ -12,8 +12,8 @@ import pytest
 from react_lab import Reply, ScriptedModel, ToolCall, ToolUseAgent, Trace, Usage
 from react_lab.modes import make_runner
 from react_lab.replay.compare import align, comparison_page, tell_two
-from react_lab.replay.panels import Publish, Workbench
-from react_lab.replay.player import compare, replay
+from react_lab.replay.panels import Workbench
+from react_lab.replay.player import compare, publish, replay
 from react_lab.replay.story import as_text
 from react_lab.trace import diff
 from tests.browser.runs import REGISTRY, calling, desk, lighthouse, run
@@ -255,7 +255,7 @@ def test_a_fork_that_fails_is_kept_with_its_error() -> None:
 
 
 def test_a_run_is_published_by_the_exporter_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    panel = Publish(lighthouse(), lang="en")
+    panel = publish(lighthouse(), lang="en")
     assert "markdown" in panel.target.options
     panel.target.value = "markdown"
     panel.place.value = str(tmp_path / "notes")
@@ -266,7 +266,7 @@ def test_a_run_is_published_by_the_exporter_of_that_name(tmp_path: Path, monkeyp
     panel.button.click()
     assert len(list((tmp_path / "notes").glob("*.md"))) == 1
     monkeypatch.setattr("react_lab.replay.panels.entry_points", lambda group: [])
-    assert Publish(lighthouse(), lang="zh").status.value == "没有安装导出工具。"
+    assert publish(lighthouse(), lang="zh").status.value == "没有安装导出工具。"
 
 
 def test_files_that_only_the_kernel_can_make_are_sent_when_asked_for() -> None:

@@ -1,4 +1,4 @@
-"""What a notebook calls: step through a run, put two side by side, watch one as it happens."""
+"""What a notebook calls: step through a run, put two side by side, watch one as it happens, publish one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from react_lab.language import interface_language
 from react_lab.replay.compare import tell_two
 from react_lab.replay.live import Watch
-from react_lab.replay.panels import Workbench
+from react_lab.replay.panels import Publish, Workbench
 from react_lab.replay.story import story, tell
 from react_lab.replay.widget import Player
 from react_lab.runner import Runner
@@ -47,3 +47,13 @@ def watch(
         options: Those of `agent.start`, such as `save`.
     """
     return Watch(agent, question, interface_language(lang), paused=paused, ask=ask, **options)
+
+
+def publish(trace: Trace, *, lang: str | None = None) -> Publish:
+    """Publish a run from the notebook: as a Markdown note, a web page, to Notion, by whatever exporter is installed.
+
+    Args:
+        trace: The run.
+        lang: Language of the controls, `en` or `zh`; by default that of the person's settings.
+    """
+    return Publish(trace, lang)
