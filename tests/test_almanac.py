@@ -2,13 +2,20 @@
 
 import json
 import re
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from fractions import Fraction
+from functools import cache
 from importlib import resources
+from threading import Barrier
 from typing import Any
 
 import pytest
+
+from react_lab.tools import almanac as module
+from react_lab.tools.almanac import Almanac
 
 Entry = dict[str, Any]
 
@@ -152,3 +159,23 @@ def test_the_physics_laureates_of_2024_were_168_years_old_together() -> None:
 def test_facts_are_put_in_the_words_of_a_question(identifier: str, english: str, chinese: str) -> None:
     assert english in BY_ID[identifier]["en"]["text"]
     assert chinese in BY_ID[identifier]["zh"]["text"]
+
+
+def test_searches_side_by_side_index_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = Barrier(4)
+    indexed: list[Almanac] = []
+
+    def index() -> Almanac:
+        time.sleep(0.05)
+        indexed.append(Almanac([]))
+        return indexed[-1]
+
+    def ask() -> Almanac:
+        together.wait()
+        return module.almanac()
+
+    monkeypatch.setattr(module, "_shipped", cache(index))
+    with ThreadPoolExecutor(4) as threads:
+        asked = [threads.submit(ask) for _ in range(4)]
+    assert [future.result() for future in asked] == indexed * 4
+    indexed[0]._index.close()

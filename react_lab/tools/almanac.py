@@ -61,9 +61,17 @@ class Almanac:
             return [row for (row,) in self._index.execute(sql, (any_of(words),))] if words else []
 
 
-@cache
 def almanac() -> Almanac:
     """The shipped almanac, indexed on first use."""
+    with _FIRST_USE:
+        return _shipped()
+
+
+_FIRST_USE = threading.Lock()  # searches side by side must not index it once each
+
+
+@cache
+def _shipped() -> Almanac:
     text = resources.files("react_lab.tools").joinpath("almanac.jsonl").read_text(encoding="utf-8")
     return Almanac([json.loads(line) for line in text.splitlines()])
 
